@@ -1,0 +1,214 @@
+//! SmolLM2-135M, a decoder of the Llama family: its weights and its forward pass.
+
+mod gguf;
+mod tokenizer;
+
+use std::{error::Error, path::Path};
+
+use gguf::Gguf;
+use tensorweft::{Context, KvCache, Tensor};
+use tokenizers::Tokenizer;
+
+pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
+
+struct Layer {
+    attention_norm: Tensor,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    attention_output: Tensor,
+    ffn_norm: Tensor,
+    gate: Tensor,
+    up: Tensor,
+    down: Tensor,
+    cache: KvCache,
+}
+
+pub(crate) struct SmolLm2<'a> {
+    ctx: &'a Context,
+    pub(crate) tokenizer: Tokenizer,
+    /// The token that ends an answer.
+    pub(crate) eos: u32,
+    d: u32,
+    heads: u32,
+    kv_heads: u32,
+    head_size: u32,
+    rope_base: f32,
+    eps: f32,
+    embedding: Tensor,
+    layers: Vec<Layer>,
+    output_norm: Tensor,
+}
+
+impl<'a> SmolLm2<'a> {
+    /// Loads the GGUF file at `path`, with room for `capacity` tokens; `progress` is told the tensors uploaded so far, and their count.
+    pub(crate) fn load(
+        ctx: &'a Context,
+        path: &Path,
+        capacity: usize,
+        progress: impl Fn(usize, usize),
+    ) -> Result<Self> {
+        let file = Gguf::open(path)?;
+        let heads = file.int("llama.attention.head_count")?;
+        let kv_heads: u32 = file.int("llama.attention.head_count_kv")?;
+        let head_size: u32 = file.int("llama.rope.dimension_count")?;
+        let layer_count: usize = file.int("llama.block_count")?;
+
+        let mut done = 0;
+        let mut upload = |name: &str, arrange: &dyn Fn(Vec<f32>) -> Vec<f32>| -> Result<Tensor> {
+            let (values, shape) = file.tensor(&format!("{name}.weight"))?;
+            done += 1;
+            progress(done, file.tensor_count());
+            Ok(ctx.tensor(&arrange(values), shape))
+        };
+        let as_stored = |values| values;
+
+        let embedding = upload("token_embd", &as_stored)?;
+        let output_norm = upload("output_norm", &as_stored)?;
+        let mut layers = Vec::with_capacity(layer_count);
+        for i in 0..layer_count {
+            let name = |part: &str| format!("blk.{i}.{part}");
+            layers.push(Layer {
+                attention_norm: upload(&name("attn_norm"), &as_stored)?,
+                q: upload(&name("attn_q"), &|w| halves(&w, heads, head_size))?,
+                k: upload(&name("attn_k"), &|w| halves(&w, kv_heads, head_size))?,
+                v: upload(&name("attn_v"), &as_stored)?,
+                attention_output: upload(&name("attn_output"), &as_stored)?,
+                ffn_norm: upload(&name("ffn_norm"), &as_stored)?,
+                gate: upload(&name("ffn_gate"), &as_stored)?,
+                up: upload(&name("ffn_up"), &as_stored)?,
+                down: upload(&name("ffn_down"), &as_stored)?,
+                cache: ctx.kv_cache(capacity, (kv_heads * head_size) as usize),
+            });
+        }
+
+        Ok(Self {
+            ctx,
+            tokenizer: tokenizer::load(&file)?,
+            eos: file.int("tokenizer.ggml.eos_token_id")?,
+            d: file.int("llama.embedding_length")?,
+            heads,
+            kv_heads,
+            head_size,
+            rope_base: file.float("llama.rope.freq_base")?,
+            eps: file.float("llama.attention.layer_norm_rms_epsilon")?,
+            embedding,
+            layers,
+            output_norm,
+        })
+    }
+
+    /// Token ids of `text`; nothing is put before or after.
+    pub(crate) fn tokenize(&self, text: &str) -> Result<Vec<u32>> {
+        Ok(self.tokenizer.encode(text, false)?.get_ids().to_vec())
+    }
+
+    /// Forgets the text so far.
+    pub(crate) fn reset(&mut self) {
+        for layer in &mut self.layers {
+            layer.cache.truncate(0);
+        }
+    }
+
+    /// Reads a whole prompt, or after it one token more, and returns the logits of what comes next.
+    pub(crate) fn forward(&mut self, tokens: &[u32]) -> Result<Tensor> {
+        let ctx = self.ctx;
+        let &mut Self {
+            d,
+            heads,
+            kv_heads,
+            head_size,
+            rope_base,
+            eps,
+            ..
+        } = self;
+        let t = tokens.len() as u32;
+
+        let mut x = ctx.gather0(&self.embedding, tokens, d as usize);
+        for layer in &mut self.layers {
+            let past = layer.cache.len() as u32;
+            let h = ctx.rmsnorm_t(&x, &layer.attention_norm, t, d, eps);
+            let q = ctx.rope_off_t(
+                &linear(ctx, &h, &layer.q),
+                t,
+                heads,
+                head_size,
+                rope_base,
+                past,
+            );
+            let k = ctx.rope_off_t(
+                &linear(ctx, &h, &layer.k),
+                t,
+                kv_heads,
+                head_size,
+                rope_base,
+                past,
+            );
+            let v = linear(ctx, &h, &layer.v);
+            layer.cache.append(&k, &v)?;
+            let attended = if past == 0 {
+                ctx.mha_causal_t(&q, &k, &v, t, heads, kv_heads, head_size)
+            } else {
+                ctx.mha_decode_t(
+                    &q,
+                    &layer.cache.k(),
+                    &layer.cache.v(),
+                    heads,
+                    kv_heads,
+                    head_size,
+                    past + 1,
+                )
+            };
+            x = ctx.add_t(&x, &linear(ctx, &attended, &layer.attention_output));
+
+            let h = ctx.rmsnorm_t(&x, &layer.ffn_norm, t, d, eps);
+            let gate = ctx.silu_t(&linear(ctx, &h, &layer.gate));
+            let h = ctx.mul_t(&gate, &linear(ctx, &h, &layer.up));
+            x = ctx.add_t(&x, &linear(ctx, &h, &layer.down));
+        }
+
+        let last = ctx.gather0(&x, &[t - 1], d as usize);
+        let last = ctx.rmsnorm_t(&last, &self.output_norm, 1, d, eps);
+        // The output matrix is the embedding.
+        Ok(linear(ctx, &last, &self.embedding))
+    }
+
+    /// The likeliest next token (the first of equals) after `tokens`.
+    pub(crate) async fn next(&mut self, tokens: &[u32]) -> Result<u32> {
+        let logits = self.forward(tokens)?;
+        argmax(&self.ctx.to_vec(&logits).await?)
+    }
+}
+
+/// x · wᵀ
+fn linear(ctx: &Context, x: &Tensor, w: &Tensor) -> Tensor {
+    let [n, k] = [w.shape()[0], w.shape()[1]];
+    ctx.mm_bt(x, w, (x.len() / k) as u32, n as u32, k as u32, 1.0)
+}
+
+/// Moves the rows of each head from GGUF's interleaved pairs (2i, 2i + 1) to the pairs (i, i + d/2) that rotate-half turns.
+fn halves(w: &[f32], heads: u32, head_size: u32) -> Vec<f32> {
+    let (heads, head_size) = (heads as usize, head_size as usize);
+    let d_in = w.len() / (heads * head_size);
+    let mut out = Vec::with_capacity(w.len());
+    for head in w.chunks_exact(head_size * d_in) {
+        let rows = || head.chunks_exact(d_in);
+        out.extend(rows().step_by(2).flatten());
+        out.extend(rows().skip(1).step_by(2).flatten());
+    }
+    out
+}
+
+/// Where the largest value stands; of equal ones the first.
+fn argmax(logits: &[f32]) -> Result<u32> {
+    let mut best = 0;
+    for (i, &value) in logits.iter().enumerate() {
+        if value.is_nan() {
+            return Err("the logits hold NaN".into());
+        }
+        if value > logits[best] {
+            best = i;
+        }
+    }
+    Ok(best as u32)
+}
