@@ -1,0 +1,71 @@
+// Builds the npm package into dist/: wasm by cargo, glue by wasm-bindgen, both made small: `npm run build`.
+
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ask, main, must, root } from './shell.mjs';
+import { setup, tool } from './setup.mjs';
+
+// What rustc emits by default for wasm32: wasm-opt refuses a module that uses what it was not told of.
+const FEATURES = ['bulk-memory', 'nontrapping-float-to-int', 'reference-types', 'sign-ext', 'mutable-globals', 'multivalue'];
+
+const WASM = 'tensorweft_bg.wasm';
+const PUBLISHED = ['index.d.ts', 'index.js', 'tensorweft.js', WASM];
+
+/** The module as linked by cargo. The crate type is given here since cargo drops LTO when a crate asks for two. */
+async function link() {
+  const target = 'wasm32-unknown-unknown';
+  await must('cargo', ['rustc', '--locked', '--lib', '--crate-type', 'cdylib', '--profile', 'npm', '--target', target], { limit: 1200 });
+  const { target_directory } = JSON.parse(ask('cargo', 'metadata', '--format-version', '1', '--no-deps'));
+  return join(target_directory, target, 'npm', 'tensorweft.wasm');
+}
+
+/** Shrinks the module in place, and proves that it did. */
+async function optimise(path) {
+  const before = readFileSync(path).length;
+  const wasmOpt = join(root, 'node_modules', 'binaryen', 'bin', 'wasm-opt');
+  const flags = FEATURES.map((name) => `--enable-${name}`);
+  await must(process.execPath, [wasmOpt, path, '-o', `${path}.opt`, '-Oz', '--converge', ...flags], { limit: 600 });
+  const after = readFileSync(`${path}.opt`).length;
+  if (after >= before) throw new Error(`wasm-opt made nothing smaller: ${before} → ${after} bytes`);
+  renameSync(`${path}.opt`, path);
+  console.log(`build: wasm-opt ${before.toLocaleString('en')} → ${after.toLocaleString('en')} bytes`);
+}
+
+export async function build() {
+  await setup(['modules', 'target', 'bindgen']);
+  const { transformSync } = await import('esbuild');
+  const { reportSize } = await import('./size.mjs');
+
+  const stage = join(root, '.cache', 'build');
+  rmSync(stage, { recursive: true, force: true });
+  mkdirSync(stage, { recursive: true });
+
+  // The facade names the wasm file, once, for bundlers to find; a second default inside the glue would ship it twice.
+  const glue = ['--target', 'web', '--out-name', 'tensorweft', '--no-typescript', '--omit-default-module-path',
+    '--remove-name-section', '--remove-producers-section'];
+  await must(tool.bindgen(), [await link(), '--out-dir', stage, ...glue], { limit: 120 });
+  await optimise(join(stage, WASM));
+
+  const minify = (from, to) => {
+    const { code } = transformSync(readFileSync(from, 'utf8'), { minify: true, format: 'esm', target: 'es2022', legalComments: 'none' });
+    writeFileSync(to, code);
+  };
+  minify(join(stage, 'tensorweft.js'), join(stage, 'tensorweft.js'));
+  minify(join(root, 'js', 'index.js'), join(stage, 'index.js'));
+  cpSync(join(root, 'js', 'index.d.ts'), join(stage, 'index.d.ts'));
+
+  const made = readdirSync(stage).sort();
+  if (made.join() !== PUBLISHED.join()) throw new Error(`dist would hold ${made.join(', ')}; expected ${PUBLISHED.join(', ')}`);
+  if (readFileSync(join(stage, 'tensorweft.js'), 'utf8').includes('import.meta')) throw new Error('the glue names the wasm file a second time');
+  if (!/new URL\("tensorweft_bg\.wasm",\s*import\.meta\.url\)/.test(readFileSync(join(stage, 'index.js'), 'utf8'))) {
+    throw new Error("index.js must load new URL('tensorweft_bg.wasm', import.meta.url), literally: bundlers look for it");
+  }
+
+  const dist = join(root, 'dist');
+  if (existsSync(dist)) rmSync(dist, { recursive: true });
+  renameSync(stage, dist);
+  reportSize();
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main('build', build);

@@ -1,0 +1,140 @@
+// Puts in place what the other scripts need, and nothing that is there already: `node scripts/setup.mjs [part…]`.
+
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ask, main, must, root, which } from './shell.mjs';
+
+const GECKODRIVER = '0.37.1';
+const WASM = 'wasm32-unknown-unknown';
+
+/** Tools that cargo builds for this project only. */
+const tools = join(root, '.cache', 'tools');
+const places = [join(tools, 'bin'), join(homedir(), '.cargo', 'bin')];
+
+/** The CLI must match the crate to the patch version: the glue's format changes with each. */
+function bindgenVersion() {
+  const lock = readFileSync(join(root, 'Cargo.lock'), 'utf8');
+  const [, version] = lock.match(/name = "wasm-bindgen"\nversion = "([^"]+)"/) ?? [];
+  if (!version) throw new Error('Cargo.lock names no wasm-bindgen');
+  return version;
+}
+
+/** Every executable of that name, ours first. */
+function everyTool(name) {
+  const found = places.map((folder) => which(name, [folder])).concat(which(name));
+  return [...new Set(found.filter(Boolean))];
+}
+
+function bindgen(name = 'wasm-bindgen') {
+  const version = bindgenVersion();
+  return everyTool(name).find((path) => ask(path, '--version')?.split(' ')[1] === version);
+}
+
+const firefoxNames = ['firefox-esr', 'firefox'];
+const chromiumNames = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
+/** Where the tools are that the scripts call. */
+export const tool = {
+  bindgen: () => bindgen(),
+  bindgenRunner: () => bindgen('wasm-bindgen-test-runner'),
+  geckodriver: () => everyTool('geckodriver')[0],
+  chromium: () => which(chromiumNames),
+  chromedriver: () => which('chromedriver'),
+  firefox: () => which(firefoxNames),
+};
+
+/** Vulkan loads its drivers from these descriptions. */
+function hasVulkanDriver() {
+  if (process.env.VK_DRIVER_FILES || process.env.VK_ICD_FILENAMES) return true;
+  return ['/usr/share/vulkan/icd.d', '/etc/vulkan/icd.d', '/usr/local/share/vulkan/icd.d']
+    .some((folder) => existsSync(folder) && readdirSync(folder).some((file) => file.endsWith('.json')));
+}
+
+/** True where `npm ci` ran in `folder` after its lock file was last written. */
+function hasModules(folder) {
+  const installed = join(folder, 'node_modules', '.package-lock.json');
+  return existsSync(installed) && statSync(installed).mtimeMs >= statSync(join(folder, 'package-lock.json')).mtimeMs;
+}
+
+const npmCi = (cwd) => must('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd, limit: 600 });
+
+/** Tools run for seconds in all: the time they take to compile is what counts. */
+const quickBuild = { CARGO_PROFILE_RELEASE_OPT_LEVEL: '1', CARGO_PROFILE_RELEASE_LTO: 'off', CARGO_PROFILE_RELEASE_CODEGEN_UNITS: '16' };
+
+const cargoInstall = (crate, version) =>
+  must('cargo', ['install', '--locked', '--quiet', '--root', tools, '--version', version, crate], { env: quickBuild, limit: 1200 });
+
+async function rustup(...args) {
+  if (!which('rustup')) throw new Error(`install this with the tool that installed Rust: rustup ${args.join(' ')}`);
+  await must('rustup', args, { limit: 600 });
+}
+
+// A part has `present`, and either `install` or the Debian package that brings it (`apt`).
+const parts = {
+  modules: { what: 'the npm packages of this project', present: () => hasModules(root), install: () => npmCi(root) },
+  demo: { what: 'the npm packages of the demo page', present: () => hasModules(join(root, 'www')), install: () => npmCi(join(root, 'www')) },
+  target: {
+    what: `Rust's ${WASM} target`,
+    present: () => existsSync(join(ask('rustc', '--print', 'sysroot') ?? '', 'lib', 'rustlib', WASM)),
+    install: () => rustup('target', 'add', WASM),
+  },
+  lint: {
+    what: 'rustfmt and clippy',
+    present: () => ask('cargo', 'fmt', '--version') && ask('cargo', 'clippy', '--version'),
+    install: () => rustup('component', 'add', 'rustfmt', 'clippy'),
+  },
+  bindgen: {
+    what: 'wasm-bindgen of the version in Cargo.lock',
+    present: () => tool.bindgen() && tool.bindgenRunner(),
+    install: () => cargoInstall('wasm-bindgen-cli', bindgenVersion()),
+  },
+  geckodriver: {
+    what: `geckodriver ${GECKODRIVER}`,
+    present: tool.geckodriver,
+    install: () => cargoInstall('geckodriver', GECKODRIVER),
+  },
+  chromium: { what: 'Chromium', present: tool.chromium, apt: 'chromium' },
+  chromedriver: { what: "Chromium's driver", present: tool.chromedriver, apt: 'chromium-driver' },
+  firefox: { what: 'Firefox', present: tool.firefox, apt: 'firefox-esr' },
+  vulkan: { what: 'a Vulkan driver', present: () => process.platform !== 'linux' || hasVulkanDriver(), apt: 'mesa-vulkan-drivers' },
+  pip: { what: 'pip', present: () => which('pip') || ask('python3', '-m', 'pip', '--version'), apt: 'python3-pip' },
+};
+
+/** One call for all Debian packages, or one line that says which are missing. */
+async function aptInstall(names) {
+  const packages = names.map((name) => parts[name].apt);
+  const line = `apt-get install ${packages.join(' ')}`;
+  if (process.getuid?.() !== 0 || !which('apt-get')) {
+    throw new Error(`missing: ${names.map((name) => parts[name].what).join(', ')}. On Debian, run as root: ${line}`);
+  }
+  console.log(`setup: ${line}`);
+  const env = { DEBIAN_FRONTEND: 'noninteractive' };
+  await must('apt-get', ['update', '-qq'], { env, limit: 300, quiet: true });
+  await must('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], { env, limit: 1200, quiet: true });
+}
+
+/** Installs those of the named parts that are missing. */
+export async function setup(names = Object.keys(parts)) {
+  const missing = [...new Set(names)].filter((name) => !parts[name].present());
+  const debian = missing.filter((name) => parts[name].apt);
+  if (debian.length) await aptInstall(debian);
+  for (const name of missing) {
+    if (parts[name].apt) continue;
+    console.log(`setup: installing ${parts[name].what}`);
+    await parts[name].install();
+  }
+  const still = missing.filter((name) => !parts[name].present());
+  if (still.length) throw new Error(`still missing after the installation: ${still.map((name) => parts[name].what).join(', ')}`);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await main('setup', async () => {
+    const names = process.argv.slice(2);
+    const unknown = names.filter((name) => !Object.hasOwn(parts, name));
+    if (unknown.length) throw new Error(`no such part: ${unknown.join(', ')}. Parts: ${Object.keys(parts).join(', ')}`);
+    await setup(names.length ? names : undefined);
+    console.log('setup: everything is in place');
+  });
+}

@@ -1,0 +1,135 @@
+// Runs the tests, step by step, each with a time limit, and sums them up: `npm test`, or `node scripts/test.mjs STEP…`.
+
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from './build.mjs';
+import { setup, tool } from './setup.mjs';
+import { main, root, run } from './shell.mjs';
+
+const WASM = 'wasm32-unknown-unknown';
+const cargo = (args, options) => () => run('cargo', args, options);
+const tsc = join('node_modules', 'typescript', 'bin', 'tsc');
+
+/** `node --test` on the test files of a folder, one file after another: they share one GPU and two cores. */
+const nodeTests = (folder, limit, suffix = '.test.mjs') => () => {
+  const files = readdirSync(join(root, 'tests', folder)).filter((name) => name.endsWith(suffix));
+  const args = ['--test', '--test-reporter=spec', '--test-concurrency=1', ...files.map((name) => join('tests', folder, name))];
+  return run(process.execPath, args, { limit, env: { FORCE_COLOR: '0' } });
+};
+
+/** The Rust tests in a browser: the runner takes the driver it is given, and only one may be given. */
+const rustInBrowser = (name) => () => {
+  const driver = name === 'chrome' ? { CHROMEDRIVER: tool.chromedriver() } : { GECKODRIVER: tool.geckodriver() };
+  const env = {
+    CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER: tool.bindgenRunner(),
+    WASM_BINDGEN_TEST_TIMEOUT: '1200',
+    WASM_BINDGEN_TEST_DRIVER_TIMEOUT: '60',
+    ...driver,
+  };
+  return run('cargo', ['test', '--locked', '--target', WASM, '--test', 'integration'], { env, limit: 1800 });
+};
+
+const clippy = ['clippy', '--locked', '--all-targets', '--quiet'];
+const fatal = ['--', '-D', 'warnings'];
+
+// Steps in order. `needs` are parts of the setup; `after` names a step that must have passed;
+// `counts` tells that the step prints how many tests it ran.
+const steps = {
+  fmt: { what: 'formatting', group: 'check', needs: ['lint'], run: cargo(['fmt', '--check'], { limit: 60 }) },
+  clippy: { what: 'clippy, native', group: 'check', needs: ['lint'], run: cargo([...clippy, ...fatal]) },
+  clippyWasm: { what: 'clippy, wasm32', group: 'check', needs: ['lint', 'target'], run: cargo([...clippy, '--target', WASM, ...fatal]) },
+  doc: { what: 'documentation', group: 'check', run: cargo(['doc', '--locked', '--no-deps', '--quiet'], { env: { RUSTDOCFLAGS: '-Dwarnings' } }) },
+  types: { what: 'types', group: 'check', needs: ['modules'], run: () => run(process.execPath, [tsc, '-p', 'tsconfig.json'], { limit: 120 }) },
+  native: { what: 'Rust tests, native', needs: ['vulkan'], counts: true, run: cargo(['test', '--locked', '--', '--show-output'], { limit: 1800 }) },
+  build: { what: 'npm package', needs: ['modules', 'target', 'bindgen'], run: () => build().then(() => ({ ok: true, output: '' }), (error) => ({ ok: false, output: '', why: error.message })) },
+  chrome: { what: 'Rust tests, Chromium', needs: ['target', 'bindgen', 'chromium', 'chromedriver'], counts: true, run: rustInBrowser('chrome') },
+  firefox: { what: 'Rust tests, Firefox', needs: ['target', 'bindgen', 'firefox', 'geckodriver', 'vulkan'], counts: true, run: rustInBrowser('firefox') },
+  adapters: { what: 'adapters of the browsers', after: 'build', needs: ['modules', 'chromium', 'firefox', 'geckodriver', 'vulkan'], run: () => run(process.execPath, [join('scripts', 'adapters.mjs')], { limit: 180 }) },
+  package: { what: 'the npm package', after: 'build', needs: ['modules', 'chromium'], counts: true, run: nodeTests('package', 900) },
+  facade: { what: 'the JavaScript facade', after: 'build', needs: ['modules', 'chromium', 'firefox', 'geckodriver', 'vulkan'], counts: true, run: nodeTests('facade', 1500) },
+  page: { what: 'the demo page', after: 'build', needs: ['modules', 'demo', 'chromium', 'firefox', 'geckodriver', 'vulkan'], counts: true, run: nodeTests('page', 900) },
+  models: { what: 'the example models', extra: true, after: 'build', needs: ['modules', 'demo', 'pip', 'chromium', 'firefox', 'geckodriver', 'vulkan'], counts: true, run: testModels },
+};
+
+/** Fetches the weights, runs the models natively, then MiniLM in the browsers. */
+async function testModels() {
+  let output = '';
+  for (const part of [
+    () => run(process.execPath, [join('scripts', 'fetch-models.mjs')], { limit: 900 }),
+    cargo(['test', '--locked', '--test', 'models', '--', '--show-output'], { limit: 1800 }),
+    nodeTests('models', 900, '.browser.mjs'),
+  ]) {
+    const result = await part();
+    output += `${result.output}\n`;
+    if (!result.ok) return { ...result, output };
+  }
+  return { ok: true, output };
+}
+
+const sum = (output, pattern) => [...output.matchAll(pattern)].reduce((total, [, n]) => total + Number(n), 0);
+
+/** How many tests a step ran, from what `cargo test` and `node --test` print. */
+function tally(output) {
+  return {
+    passed: sum(output, /^test result: .*?(\d+) passed/gm) + sum(output, /^ℹ pass (\d+)$/gm),
+    failed: sum(output, /^test result: .*?(\d+) failed/gm) + sum(output, /^ℹ (?:fail|cancelled) (\d+)$/gm),
+  };
+}
+
+/** Runs one step; whatever goes wrong becomes its result. */
+async function perform(step, results) {
+  const broken = step.after && results.get(step.after)?.ok === false;
+  if (broken) return { ok: false, output: '', why: `needs the step '${step.after}', which failed` };
+  try {
+    await setup(step.needs ?? []);
+    return await step.run();
+  } catch (error) {
+    return { ok: false, output: '', why: error.message };
+  }
+}
+
+function select(names) {
+  if (!names.length) return Object.keys(steps).filter((name) => !steps[name].extra);
+  if (names.includes('all')) return Object.keys(steps);
+  const chosen = new Set(names.flatMap((name) => {
+    const found = Object.keys(steps).filter((step) => step === name || steps[step].group === name);
+    if (!found.length) throw new Error(`no step '${name}'. Steps: check, ${Object.keys(steps).join(', ')}, all`);
+    return found;
+  }));
+  // A step on the built package builds it, unless it is there.
+  if ([...chosen].some((name) => steps[name].after === 'build') && !existsSync(join(root, 'dist'))) chosen.add('build');
+  return Object.keys(steps).filter((name) => chosen.has(name));
+}
+
+const time = (ms) => `${Math.floor(ms / 60000)}:${String(Math.round(ms / 1000) % 60).padStart(2, '0')}`;
+
+await main('test', async () => {
+  const results = new Map();
+  const started = Date.now();
+  for (const name of select(process.argv.slice(2))) {
+    const step = steps[name];
+    console.log(`\n=== ${step.what} (${name})`);
+    const begun = Date.now();
+    const { ok, output, why } = await perform(step, results);
+    const { passed, failed } = step.counts ? tally(output) : { passed: ok ? 1 : 0, failed: 0 };
+    // A step that ends well without having run a test has tested nothing.
+    const reason = why ?? (failed ? `${failed} failed` : passed === 0 ? 'ran no tests' : undefined);
+    results.set(name, { ok: !reason, passed, failed: reason ? Math.max(failed, 1) : 0, reason, output, ms: Date.now() - begun });
+    console.log(`=== ${name}: ${reason ?? 'ok'} (${time(Date.now() - begun)})`);
+  }
+
+  console.log('\n=== summary');
+  const lines = [...results].flatMap(([, { output }]) => output.match(/^(?:adapter: |tests run on ).*$/gm) ?? []);
+  for (const line of new Set(lines)) console.log(line);
+  let [passed, failed] = [0, 0];
+  for (const [name, result] of results) {
+    passed += result.passed;
+    failed += result.failed;
+    const outcome = result.ok ? 'ok' : `FAILED: ${result.reason.split('\n')[0]}`;
+    console.log(`${name.padEnd(11)}${time(result.ms).padStart(6)}  ${String(result.passed).padStart(5)} passed  ${outcome}`);
+    for (const line of result.output.match(/^test result: .*$/gm) ?? []) console.log(`${' '.repeat(19)}${line}`);
+  }
+  console.log(`total ${time(Date.now() - started)}`);
+  console.log(`${passed} passed, ${failed} failed`);
+  if (failed) process.exitCode = 1;
+});

@@ -1,0 +1,10 @@
+// Every case of the facade tests by name, in the order they run. Importable outside a browser, for the names.
+
+import { lifecycle } from './cases/lifecycle.mjs';
+import { memory } from './cases/memory.mjs';
+import { misuse } from './cases/misuse.mjs';
+import { ops } from './cases/ops.mjs';
+
+const all = [...Object.entries(ops), ...Object.entries(misuse), ...Object.entries(lifecycle), ...Object.entries(memory)];
+export const cases = new Map(all);
+if (cases.size !== all.length) throw new Error('two cases share a name');

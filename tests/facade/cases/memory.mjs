@@ -1,0 +1,123 @@
+// What the package costs at the WebGPU boundary: live bytes stay flat, a batch is one submit, a repeated layer creates nothing.
+
+import { close, ok, same } from '../expect.mjs';
+import { values } from '../reference.mjs';
+
+const ROUNDS = 10_000;
+
+/** The same chain of ops again and again; live GPU bytes must end where they stood after the first hundred rounds. */
+async function steady(ctx, spy, round) {
+  let settled;
+  for (let i = 0; i < ROUNDS; i++) {
+    const y = round();
+    if (i % 100 === 99) {
+      close(await y.toArray(), y.want);
+      settled ??= { live: spy.liveBytes, tensors: ctx.memory().tensors };
+    }
+    y.dispose();
+  }
+  same(spy.liveBytes, settled.live, `live GPU bytes after ${ROUNDS} rounds`);
+  same(ctx.memory().tensors, settled.tensors, `tensors after ${ROUNDS} rounds`);
+}
+
+/** A decoder layer's worth of ops, queued with no wait between. */
+function layer(x, w) {
+  const normed = x.rmsnorm(w.norm);
+  const q = normed.mmBt(w.q).ropeOff(4, 10000, 3);
+  const k = normed.mmBt(w.k).ropeOff(2, 10000, 3);
+  const v = normed.mmBt(w.v);
+  const attended = x.add(q.mhaCausal(k, v, 4, 2).mmBt(w.o));
+  return attended.add(attended.rmsnorm(w.norm).mmBt(w.up).silu().mmBt(w.down));
+}
+
+export const memory = {
+  'a steady loop with dispose() has a flat ceiling': async ({ context, spy }) => {
+    const ctx = await context();
+    const x = ctx.tensor([1, -2, 3, -4], [2, 2]);
+    await steady(ctx, spy, () => {
+      const a = x.relu();
+      const b = a.mm(x);
+      const c = b.add(a);
+      const d = ctx.tensor([1, 1, 1, 1], [2, 2]);
+      const y = c.mul(d);
+      for (const t of [a, b, c, d]) t.dispose();
+      return Object.assign(y, { want: [2, -2, 12, -12] });
+    });
+    x.dispose();
+  },
+  'a steady loop in scope() has a flat ceiling': async ({ context, spy }) => {
+    const ctx = await context();
+    const x = ctx.tensor([1, -2, 3, -4], [2, 2]);
+    await steady(ctx, spy, () => Object.assign(ctx.scope(() => x.relu().mm(x).add(x.relu()).mul(ctx.tensor([1, 1, 1, 1], [2, 2]))), { want: [2, -2, 12, -12] }));
+    x.dispose();
+  },
+  'reading a mebibyte again and again has a flat ceiling': async ({ context, spy }) => {
+    const ctx = await context();
+    const x = ctx.tensor(values(2 ** 18), [2 ** 18]);
+    const last = Math.max(values(2 ** 18).at(-1), 0);
+    let settled;
+    for (let i = 0; i < 60; i++) {
+      const y = await Promise.all(Array.from({ length: 5 }, () => { const r = x.relu(); const read = r.toArray(); r.dispose(); return read; }));
+      for (const got of y) ok(got.length === 2 ** 18 && got.at(-1) === last, 'wrong values');
+      if (i === 9) settled = spy.liveBytes;
+    }
+    same(spy.liveBytes, settled, 'live GPU bytes');
+    x.dispose();
+  },
+  'a layer of twelve ops is one submit, and a second one creates nothing': async ({ tw, spy }) => {
+    const ctx = await tw.Context.create();
+    const [t, width, kv] = [5, 16, 8];
+    const T = (seed, ...shape) => ctx.tensor(values(shape.reduce((a, b) => a * b), seed), shape);
+    const w = { norm: T(1, width), q: T(2, width, width), k: T(3, kv, width), v: T(4, kv, width), o: T(5, width, width), up: T(6, 32, width), down: T(7, width, 32) };
+    const x = T(8, t, width);
+    await x.toArray(); // the uploads are submitted
+
+    const results = [];
+    const costs = [];
+    for (let i = 0; i < 3; i++) {
+      spy.reset();
+      const y = ctx.scope(() => layer(x, w));
+      results.push([...await y.toArray()]);
+      y.dispose();
+      costs.push({ ...spy.n });
+    }
+    for (const [i, cost] of costs.entries()) same(cost.submit, 1, `submits of layer ${i + 1}`);
+    for (const [i, cost] of costs.entries()) ok(cost.dispatch >= 12, `only ${cost.dispatch} dispatches in layer ${i + 1}`);
+    for (const key of ['pipeline', 'shader', 'layout', 'buffer', 'bindGroup']) same(costs[1][key], 0, `${key}s created by the second layer`);
+    same(results[1], results[0], 'the second layer');
+    same(results[2], results[0], 'the third layer');
+    ctx.destroy();
+  },
+  'new sequence lengths need no new pipelines': async ({ context, spy }) => {
+    const ctx = await context();
+    const run = async (t) => {
+      const y = ctx.scope(() => {
+        const x = ctx.tensor(values(t * 8), [t, 8]);
+        const p = x.rope(2).mhaCausal(x, x, 2, 2).softmax();
+        return p.mmBt(p).softmax();
+      });
+      const read = y.toArray();
+      y.dispose();
+      return read;
+    };
+    for (const t of [1, 2, 3, 31, 32, 33, 64, 127, 128, 129, 200]) await run(t);
+    spy.reset();
+    const all = await Promise.all(Array.from({ length: 200 }, (_, i) => run(i + 1)));
+    all.forEach((y, i) => ok(y.length === (i + 1) ** 2, 'wrong length'));
+    same([spy.n.pipeline, spy.n.shader], [0, 0], 'pipelines and shaders');
+  },
+  'memory() counts what is alive': async ({ tw, spy }) => {
+    const ctx = await tw.Context.create();
+    same(ctx.memory().tensors, 0, 'tensors');
+    const x = ctx.tensor(new Float32Array(1000), [1000]);
+    const { tensors, liveBytes, pooledBytes, peakBytes } = ctx.memory();
+    same(tensors, 1, 'tensors');
+    ok(liveBytes >= 4000 && peakBytes >= liveBytes && pooledBytes >= 0, `liveBytes ${liveBytes}, peakBytes ${peakBytes}, pooledBytes ${pooledBytes}`);
+    x.dispose();
+    same([ctx.memory().tensors, ctx.memory().liveBytes], [0, 0], 'after dispose()');
+    const before = spy.liveBytes;
+    ctx.tensor(new Float32Array(2 ** 20), [2 ** 20]);
+    ctx.destroy();
+    ok(spy.liveBytes <= before, 'destroy() keeps GPU memory');
+  },
+};

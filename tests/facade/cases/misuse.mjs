@@ -1,0 +1,215 @@
+// Every misuse throws a TensorError at the call, says the op and the shapes, and leaves the context working.
+
+import { close, ok, rejects, same, throws } from '../expect.mjs';
+import { values } from '../reference.mjs';
+
+/** Numbers that look like counts and are none. */
+const NOT_COUNTS = [-1, 1.5, NaN, Infinity, 2 ** 32, '2', null, {}];
+const NOT_TENSORS = [undefined, null, 'x', 3, {}, [1, 2], new Float32Array(6)];
+
+/** After a mistake the same context still gives right numbers. */
+async function stillWorks(ctx) {
+  close(await ctx.tensor([-1, 2], [2]).relu().toArray(), [0, 2]);
+}
+
+/** `T([2, 3])` is a fresh tensor of that shape. */
+const maker = (ctx) => (shape) => ctx.tensor(values(shape.reduce((a, b) => a * b, 1)), shape);
+
+// [op as a pattern, what it must name, call]
+const mismatches = [
+  ['mm', /2, ?3.*4, ?5/, (T) => T([2, 3]).mm(T([4, 5]))],
+  ['mm_?bt', /2, ?3.*4, ?5/, (T) => T([2, 3]).mmBt(T([4, 5]))],
+  ['mm', /6.*3, ?2/, (T) => T([6]).mm(T([3, 2]))],
+  ['add', /2, ?3.*2, ?4/, (T) => T([2, 3]).add(T([2, 4]))],
+  ['sub', /2, ?3.*3\]/, (T) => T([2, 3]).sub(T([3]))],
+  ['mul', /2, ?3.*2, ?1/, (T) => T([2, 3]).mul(T([2, 1]))],
+  ['div', /2, ?3.*1\]/, (T) => T([2, 3]).div(T([1]))],
+  ['mul_?scalar', /2/, (T) => T([2, 3]).mulScalar(T([2]))],
+  ['add_?bias', /2, ?3.*4/, (T) => T([2, 3]).addBias(T([4]))],
+  ['dup', /2, ?3.*5/, (T) => T([2, 3]).dup([5])],
+  ['transpose2d', /2, ?3, ?4/, (T) => T([2, 3, 4]).transpose2d()],
+  ['rmsnorm', /2, ?3.*4/, (T) => T([2, 3]).rmsnorm(T([4]))],
+  ['layernorm', /2, ?3.*4/, (T) => T([2, 3]).layernorm(T([4]), T([3]))],
+  ['layernorm', /2, ?3.*4/, (T) => T([2, 3]).layernorm(T([3]), T([4]))],
+  ['rope', /2, ?6|6.*4/, (T) => T([2, 6]).rope(4)],
+  ['rope_?off', /2, ?6|6.*4/, (T) => T([2, 6]).ropeOff(4, 10000, 1)],
+  ['attention', /2, ?3.*4, ?5/, (T) => T([2, 3]).attention(T([4, 5]), T([4, 2]))],
+  ['attention', /4, ?3.*5, ?2/, (T) => T([2, 3]).attention(T([4, 3]), T([5, 2]))],
+  ['mha_?causal', /5.*2/, (T) => T([2, 10]).mhaCausal(T([2, 4]), T([2, 4]), 5, 2)],
+  ['mha_?causal', /2, ?8.*3, ?4/, (T) => T([2, 8]).mhaCausal(T([3, 4]), T([2, 4]), 4, 2)],
+  ['mha_?causal_?off', /2, ?8.*3, ?4|5/, (T) => T([2, 8]).mhaCausalOff(T([3, 4]), T([3, 4]), 4, 2, 3)],
+  ['mha_?decode', /2, ?8/, (T) => T([2, 8]).mhaDecode(T([3, 4]), T([3, 4]), 4, 2)],
+  ['mha_?decode', /4/, (T) => T([1, 8]).mhaDecode(T([3, 4]), T([3, 4]), 4, 2, 4)],
+  ['tensor', /5.*2, ?3|2, ?3.*5/, (T, ctx) => ctx.tensor(new Float32Array(5), [2, 3])],
+  ['matmul', /5.*2.*3|2.*3.*5/, (T, ctx) => ctx.matmul(new Float32Array(5), new Float32Array(6), 2, 3, 2)],
+  ['matmul_?bt', /5/, (T, ctx) => ctx.matmulBt(new Float32Array(5), new Float32Array(6), 2, 2, 3)],
+  ['add', /5.*6/, (T, ctx) => ctx.add(new Float32Array(5), new Float32Array(6))],
+  ['softmax', /5/, (T, ctx) => ctx.softmax(new Float32Array(5), 2, 3)],
+  ['layernorm', /5/, (T, ctx) => ctx.layernorm(new Float32Array(5), new Float32Array(3), new Float32Array(3), 2, 3)],
+  ['attention', /5/, (T, ctx) => ctx.attention(new Float32Array(5), new Float32Array(6), new Float32Array(6), 2, 2, 3, 3)],
+  ['append', /1, ?3/, (T, ctx) => ctx.kvCache(4, 2).append(T([1, 3]), T([1, 3]))],
+  ['append', /2, ?2.*1, ?2/, (T, ctx) => ctx.kvCache(4, 2).append(T([2, 2]), T([1, 2]))],
+];
+
+// [label, call with a bad count in one place]
+const counted = [
+  ['rope heads', (n, T) => T([2, 4]).rope(n)],
+  ['ropeOff heads', (n, T) => T([2, 4]).ropeOff(n, 10000, 0)],
+  ['ropeOff offset', (n, T) => T([2, 4]).ropeOff(1, 10000, n)],
+  ['mhaDecode heads', (n, T) => T([1, 4]).mhaDecode(T([3, 4]), T([3, 4]), n, 1)],
+  ['mhaDecode kvHeads', (n, T) => T([1, 4]).mhaDecode(T([3, 4]), T([3, 4]), 1, n)],
+  ['mhaDecode s', (n, T) => T([1, 4]).mhaDecode(T([3, 4]), T([3, 4]), 1, 1, n)],
+  ['mhaCausal heads', (n, T) => T([3, 4]).mhaCausal(T([3, 4]), T([3, 4]), n, 1)],
+  ['mhaCausal kvHeads', (n, T) => T([3, 4]).mhaCausal(T([3, 4]), T([3, 4]), 1, n)],
+  ['mhaCausalOff offset', (n, T) => T([1, 4]).mhaCausalOff(T([3, 4]), T([3, 4]), 1, 1, n)],
+  ['kvCache capacity', (n, T, ctx) => ctx.kvCache(n, 2)],
+  ['kvCache width', (n, T, ctx) => ctx.kvCache(2, n)],
+  ['truncate', (n, T, ctx) => ctx.kvCache(2, 2).truncate(n)],
+  ['empty shape', (n, T, ctx) => ctx.empty([2, n])],
+  ['tensor shape', (n, T, ctx) => ctx.tensor([1, 2], [2, n])],
+  ['dup shape', (n, T) => T([2, 3]).dup([n, 3])],
+  ['matmul m', (n, T, ctx) => ctx.matmul(new Float32Array(4), new Float32Array(4), n, 2, 2)],
+  ['matmul k', (n, T, ctx) => ctx.matmul(new Float32Array(4), new Float32Array(4), 2, n, 2)],
+  ['matmul n', (n, T, ctx) => ctx.matmul(new Float32Array(4), new Float32Array(4), 2, 2, n)],
+  ['matmulBt m', (n, T, ctx) => ctx.matmulBt(new Float32Array(4), new Float32Array(4), n, 2, 2)],
+  ['softmax d', (n, T, ctx) => ctx.softmax(new Float32Array(4), 2, n)],
+  ['layernorm rows', (n, T, ctx) => ctx.layernorm(new Float32Array(4), new Float32Array(2), new Float32Array(2), n, 2)],
+  ['attention rowsK', (n, T, ctx) => ctx.attention(new Float32Array(4), new Float32Array(4), new Float32Array(4), 2, n, 2, 2)],
+];
+
+// [label, call with something else in the place of a tensor]
+const foreign = [
+  ...['mm', 'mmBt', 'add', 'sub', 'mul', 'div', 'addBias', 'rmsnorm'].map((op) => [op, (x, T) => T([2, 3])[op](x)]),
+  ['layernorm weight', (x, T) => T([2, 3]).layernorm(x, T([3]))],
+  ['layernorm bias', (x, T) => T([2, 3]).layernorm(T([3]), x)],
+  ['attention k', (x, T) => T([2, 3]).attention(x, T([2, 3]))],
+  ['attention v', (x, T) => T([2, 3]).attention(T([2, 3]), x)],
+  ['mhaDecode k', (x, T) => T([1, 4]).mhaDecode(x, T([3, 4]), 1, 1)],
+  ['mhaDecode v', (x, T) => T([1, 4]).mhaDecode(T([3, 4]), x, 1, 1)],
+  ['mhaCausal k', (x, T) => T([3, 4]).mhaCausal(x, T([3, 4]), 1, 1)],
+  ['mhaCausalOff v', (x, T) => T([1, 4]).mhaCausalOff(T([3, 4]), x, 1, 1, 2)],
+  ['append k', (x, T, ctx) => ctx.kvCache(2, 2).append(x, T([1, 2]))],
+  ['append v', (x, T, ctx) => ctx.kvCache(2, 2).append(T([1, 2]), x)],
+];
+
+/** Every op as a call on tensors of `T`, with its other operands from `U`. */
+const calls = (T, U = T) => ({
+  silu: () => T([2, 3]).silu(), softmax: () => T([2, 3]).softmax(), relu: () => T([2, 3]).relu(), transpose2d: () => T([2, 3]).transpose2d(),
+  dup: () => T([2, 3]).dup([6]), gather0: () => T([2, 3]).gather0([0]), rope: () => T([2, 4]).rope(1), mulScalarNumber: () => T([2, 3]).mulScalar(2),
+  mm: () => T([2, 3]).mm(U([3, 2])), mmBt: () => T([2, 3]).mmBt(U([2, 3])), add: () => T([2, 3]).add(U([2, 3])),
+  mulScalar: () => T([2, 3]).mulScalar(U([1])), addBias: () => T([2, 3]).addBias(U([3])), rmsnorm: () => T([2, 3]).rmsnorm(U([3])),
+  layernorm: () => T([2, 3]).layernorm(U([3]), U([3])), attention: () => T([2, 3]).attention(U([2, 3]), U([2, 3])),
+  mhaDecode: () => T([1, 4]).mhaDecode(U([3, 4]), U([3, 4]), 1, 1), mhaCausal: () => T([3, 4]).mhaCausal(U([3, 4]), U([3, 4]), 1, 1),
+  mhaCausalOff: () => T([1, 4]).mhaCausalOff(U([3, 4]), U([3, 4]), 1, 1, 2),
+});
+const UNARY = ['silu', 'softmax', 'relu', 'transpose2d', 'dup', 'gather0', 'rope', 'mulScalarNumber'];
+
+export const misuse = {
+  ...Object.fromEntries(mismatches.map(([op, shapes, call], i) => [`misuse: ${op.replaceAll('_?', '_')} with shapes that do not fit (${i + 1})`, async ({ context, TensorError }) => {
+    const ctx = await context();
+    throws(() => call(maker(ctx), ctx), TensorError, ['shape-mismatch', 'invalid-argument'], new RegExp(`^(?=[^]*${op})(?=[^]*(?:${shapes.source}))`, 'i'));
+    await stillWorks(ctx);
+  }])),
+  ...Object.fromEntries(counted.map(([label, call]) => [`misuse: ${label} is no count`, async ({ context, TensorError }) => {
+    const ctx = await context();
+    for (const bad of NOT_COUNTS) throws(() => call(bad, maker(ctx), ctx), TensorError, 'invalid-argument');
+    await stillWorks(ctx);
+  }])),
+  ...Object.fromEntries(foreign.map(([label, call]) => [`misuse: ${label} is no tensor`, async ({ context, TensorError }) => {
+    const ctx = await context();
+    for (const bad of NOT_TENSORS) throws(() => call(bad, maker(ctx), ctx), TensorError, 'invalid-argument');
+    await stillWorks(ctx);
+  }])),
+  'misuse: data and shapes of the wrong kind': async ({ context, TensorError }) => {
+    const ctx = await context();
+    for (const bad of [undefined, null, 'abc', 3, {}]) throws(() => ctx.tensor(bad, [3]), TensorError, 'invalid-argument');
+    for (const bad of [undefined, null, '3', 3, {}]) {
+      throws(() => ctx.tensor([1, 2, 3], bad), TensorError, 'invalid-argument');
+      throws(() => ctx.empty(bad), TensorError, 'invalid-argument');
+      throws(() => ctx.tensor([1, 2, 3], [3]).dup(bad), TensorError, 'invalid-argument');
+    }
+    for (const bad of [undefined, null, 'abc', 3, {}]) throws(() => ctx.silu(bad), TensorError, 'invalid-argument');
+    for (const bad of ['1', null, {}, undefined]) throws(() => ctx.tensor([1, 2], [2]).mulScalar(bad), TensorError, 'invalid-argument');
+    for (const bad of ['1', null, {}]) {
+      throws(() => ctx.tensor([1, 2], [1, 2]).rmsnorm(ctx.tensor([1, 2], [2]), bad), TensorError, 'invalid-argument');
+      throws(() => ctx.tensor([1, 2], [1, 2]).mmBt(ctx.tensor([1, 2], [1, 2]), bad), TensorError, 'invalid-argument');
+    }
+    await stillWorks(ctx);
+  },
+  'misuse: a gather id outside the table throws before any dispatch': async ({ context, TensorError, spy }) => {
+    const ctx = await context();
+    const table = ctx.tensor(values(12), [4, 3]);
+    await table.toArray();
+    spy.reset();
+    throws(() => table.gather0([0, 4]), TensorError, 'index-out-of-range', /4/);
+    throws(() => table.gather0([2 ** 32 - 1]), TensorError, 'index-out-of-range', /4294967295/);
+    throws(() => table.gather0(Uint32Array.of(7)), TensorError, 'index-out-of-range', /7/);
+    for (const bad of [[-1], [1.5], [NaN], [2 ** 32], ['1']]) throws(() => table.gather0(bad), TensorError, ['invalid-argument', 'index-out-of-range']);
+    for (const bad of [undefined, null, 'x', 1, {}]) throws(() => table.gather0(bad), TensorError, 'invalid-argument');
+    same(spy.n.dispatch, 0, 'dispatches');
+    await stillWorks(ctx);
+  },
+  'misuse: fifty mistakes in a row leave the context working': async ({ context, TensorError }) => {
+    const ctx = await context();
+    const [a, b] = [ctx.tensor(values(6), [2, 3]), ctx.tensor(values(20), [4, 5])];
+    for (let i = 0; i < 50; i++) throws(() => a.mm(b), TensorError, 'shape-mismatch', /2.*3.*4.*5/);
+    await stillWorks(ctx);
+  },
+  'misuse: disposed tensors': async ({ context, TensorError }) => {
+    const ctx = await context();
+    const T = maker(ctx);
+    const gone = (shape) => {
+      const x = T(shape);
+      x.dispose();
+      same(x.disposed, true, 'disposed');
+      x.dispose();
+      x[Symbol.dispose]?.();
+      return x;
+    };
+    for (const call of Object.values(calls(gone, T))) throws(call, TensorError, 'disposed');
+    for (const [op, call] of Object.entries(calls(T, gone))) if (!UNARY.includes(op)) throws(call, TensorError, 'disposed');
+    throws(() => gone([2]).toArray(), TensorError, 'disposed');
+    const cache = ctx.kvCache(2, 2);
+    cache.dispose();
+    throws(() => cache.append(T([1, 2]), T([1, 2])), TensorError, 'disposed');
+    throws(() => cache.k, TensorError, 'disposed');
+    throws(() => cache.truncate(0), TensorError, 'disposed');
+    const many = Array.from({ length: 1000 }, (_, i) => ctx.tensor([i, -i], [2])); // a double free must hit no other handle
+    const read = await Promise.all(many.map((x) => x.toArray()));
+    read.forEach((x, i) => close(x, [i, -i]));
+    many.forEach((x) => x.dispose());
+  },
+  'misuse: tensors of another context': async ({ context, tw, TensorError }) => {
+    const [ctx, other] = [await context(), await tw.Context.create()];
+    const [T, U] = [maker(ctx), maker(other)];
+    for (const [op, call] of Object.entries(calls(T, U))) if (!UNARY.includes(op)) throws(call, TensorError, 'wrong-context');
+    const row = U([1, 2]);
+    throws(() => ctx.kvCache(2, 2).append(row, row), TensorError, 'wrong-context');
+    close(await row.toArray(), [...values(2)]);
+    other.destroy();
+    await stillWorks(ctx);
+  },
+  'misuse: tensors of another copy of the package': async ({ context, TensorError }) => {
+    const ctx = await context();
+    const copy = await import('/copy/index.js');
+    const other = await copy.Context.create();
+    const [T, U] = [maker(ctx), maker(other)];
+    for (const [op, call] of Object.entries(calls(T, U))) if (!UNARY.includes(op)) throws(call, TensorError, ['invalid-argument', 'wrong-context'], /cop(y|ies)|twice/i);
+    throws(() => U([2, 3]).mm(T([3, 2])), copy.TensorError, ['invalid-argument', 'wrong-context'], /cop(y|ies)|twice/i);
+    close(await U([2]).relu().toArray(), values(2).map((v) => Math.max(v, 0)));
+    other.destroy();
+    await stillWorks(ctx);
+  },
+  'misuse: constructors are not for users': async ({ tw, TensorError }) => {
+    for (const type of ['Context', 'Tensor', 'KvCache']) {
+      let made;
+      try { made = new tw[type](); } catch (error) { ok(error instanceof Error, 'not an Error'); }
+      if (made && type === 'Tensor') throws(() => made.relu(), TensorError, ['disposed', 'invalid-argument']);
+    }
+  },
+  'misuse: adapters that do not exist': async ({ tw, TensorError }) => {
+    const called = (n) => new Promise((resolve) => resolve(tw.Context.forAdapter(n)));
+    for (const bad of NOT_COUNTS.concat(undefined)) await rejects(called(bad), TensorError, 'invalid-argument');
+    await rejects(called(999), TensorError, ['no-adapter', 'index-out-of-range', 'invalid-argument'], /999/);
+  },
+};

@@ -1,0 +1,276 @@
+// Each method of Tensor, KvCache and Context against float64 loops, on small shapes with uneven sides.
+
+import { close, ok, same } from '../expect.mjs';
+import * as ref from '../reference.mjs';
+
+const { values } = ref;
+const positive = (x) => x.map((v) => Math.abs(v) + 0.25);
+
+// Bounds of the contract: 2e-6 of the row's largest |value| for softmax and norms, 1e-5·max|v| for attention.
+const TRANSCENDENTAL = { rel: 2e-6, abs: 1e-5 };
+const ROWS = { rel: 0, abs: 2e-6 * 4 + 1e-7 };
+const ATTENTION = { rel: 0, abs: 1e-5 };
+const product = (k) => ({ rel: 0, abs: 2 * Math.sqrt(k) * 2 ** -24 * k });
+
+async function check(tensor, shape, want, bounds) {
+  same([...tensor.shape], shape, 'shape');
+  same(tensor.size, want.length, 'size');
+  same(tensor.dtype, 'float32', 'dtype');
+  close(await tensor.toArray(), want, bounds);
+}
+
+/** Runs `f` twice with the very same handles: no op consumes its inputs, and the same call gives the same bits. */
+async function twice(f, shape, want, bounds) {
+  const [first, second] = [f(), f()];
+  await check(first, shape, want, bounds);
+  same([...await second.toArray()], [...await first.toArray()], 'the second call with the same handles');
+}
+
+const unary = Object.fromEntries(Object.entries(ref.unary).map(([op, f]) => [`Tensor.${op}`, async (env) => {
+  const ctx = await env.context();
+  const data = op === 'sqrt' ? positive(values(77, 3)) : values(77, 3).map((v) => v * 3.9);
+  const x = ctx.tensor(data, [7, 11]);
+  await twice(() => x[op](), [7, 11], Array.from(data, f), ['relu', 'sqrt'].includes(op) ? undefined : TRANSCENDENTAL);
+}]));
+
+const binary = Object.fromEntries(Object.entries(ref.binary).map(([op, f]) => [`Tensor.${op}`, async (env) => {
+  const ctx = await env.context();
+  const [a, b] = [values(77, 4), positive(values(77, 5))];
+  const [x, y] = [ctx.tensor(a, [7, 11]), ctx.tensor(b, [7, 11])];
+  await twice(() => x[op](y), [7, 11], Array.from(a, (v, i) => f(v, b[i])));
+  await check(x[op](x), [7, 11], Array.from(a, (v) => f(v, v))); // one handle for both inputs
+}]));
+
+export const ops = {
+  'Context.tensor copies at the call, from arrays and from views': async (env) => {
+    const ctx = await env.context();
+    const source = Float32Array.of(9, 9, 1, 2, 3, 4, 5, 6, 9);
+    const view = new Float32Array(source.buffer, 8, 6);
+    const x = ctx.tensor(view, [2, 3]);
+    source.fill(-1);
+    await check(x, [2, 3], [1, 2, 3, 4, 5, 6]);
+    await check(ctx.tensor([0.5, -2], [2]), [2], [0.5, -2]);
+    await check(ctx.tensor([7], []), [], [7]);
+  },
+  'Context.empty reads as zeros': async (env) => {
+    const ctx = await env.context();
+    ctx.tensor(values(6).fill(7), [6]).dispose(); // leaves a used buffer of the same size in the pool
+    await check(ctx.empty([2, 3]), [2, 3], [0, 0, 0, 0, 0, 0]);
+  },
+  'Tensor.shape cannot be changed from outside': async (env) => {
+    const ctx = await env.context();
+    const given = [2, 3];
+    const x = ctx.tensor(values(6), given);
+    given[0] = 6;
+    try { x.shape[0] = 6; } catch { /* frozen is as good */ }
+    same([...x.shape], [2, 3], 'shape');
+  },
+  'Tensor.toArray gives a fresh array each time': async (env) => {
+    const ctx = await env.context();
+    const x = ctx.tensor([1, 2, 3], [3]);
+    const first = await x.toArray();
+    first.fill(0);
+    close(await x.toArray(), [1, 2, 3]);
+    ok(first.buffer.byteLength === 12, 'toArray hands out a view into a larger buffer');
+  },
+  ...unary,
+  ...binary,
+  'Tensor.mm': async (env) => {
+    const ctx = await env.context();
+    for (const [m, k, n] of [[1, 1, 1], [3, 5, 7], [17, 33, 19], [65, 64, 66]]) {
+      const [a, b] = [values(m * k, 1), values(k * n, 2)];
+      const [x, y] = [ctx.tensor(a, [m, k]), ctx.tensor(b, [k, n])];
+      await twice(() => x.mm(y), [m, n], ref.mm(a, b, m, k, n), product(k));
+    }
+  },
+  'Tensor.mmBt, with and without scale': async (env) => {
+    const ctx = await env.context();
+    for (const [m, k, n] of [[1, 1, 1], [3, 5, 7], [17, 33, 19], [1, 64, 130]]) {
+      const [a, b] = [values(m * k, 1), values(n * k, 2)];
+      const [x, y] = [ctx.tensor(a, [m, k]), ctx.tensor(b, [n, k])];
+      await twice(() => x.mmBt(y), [m, n], ref.mmBt(a, b, m, n, k), product(k));
+      await check(x.mmBt(y, 0.125), [m, n], ref.mmBt(a, b, m, n, k, 0.125), product(k));
+    }
+  },
+  'Tensor.mulScalar by a tensor and by a number': async (env) => {
+    const ctx = await env.context();
+    const a = values(10, 6);
+    const [x, s] = [ctx.tensor(a, [2, 5]), ctx.tensor([-1.75], [1])];
+    await twice(() => x.mulScalar(s), [2, 5], Array.from(a, (v) => v * -1.75));
+    await twice(() => x.mulScalar(3), [2, 5], Array.from(a, (v) => v * 3));
+  },
+  'Tensor.addBias': async (env) => {
+    const ctx = await env.context();
+    const [a, b] = [values(21, 7), values(7, 8)];
+    const [x, bias] = [ctx.tensor(a, [3, 7]), ctx.tensor(b, [7])];
+    await twice(() => x.addBias(bias), [3, 7], Array.from(a, (v, i) => v + b[i % 7]));
+  },
+  'Tensor.dup': async (env) => {
+    const ctx = await env.context();
+    const a = values(12, 9);
+    const x = ctx.tensor(a, [3, 4]);
+    const y = x.dup([2, 6]);
+    x.dispose(); // same data, a handle of its own
+    await check(y, [2, 6], Array.from(a));
+  },
+  'Tensor.gather0': async (env) => {
+    const ctx = await env.context();
+    const a = values(12, 10);
+    const x = ctx.tensor(a, [4, 3]);
+    const want = [3, 0, 3].flatMap((r) => Array.from(a.slice(r * 3, r * 3 + 3)));
+    await twice(() => x.gather0(Uint32Array.of(3, 0, 3)), [3, 3], want);
+    await check(x.gather0([3, 0, 3]), [3, 3], want);
+    await check(x.gather0([]), [0, 3], []);
+  },
+  'Tensor.transpose2d': async (env) => {
+    const ctx = await env.context();
+    const a = values(35 * 18, 11);
+    const x = ctx.tensor(a, [35, 18]);
+    await twice(() => x.transpose2d(), [18, 35], ref.transpose(a, 35, 18));
+  },
+  'Tensor.softmax': async (env) => {
+    const ctx = await env.context();
+    const a = values(3 * 37, 12).map((v) => v * 8);
+    const x = ctx.tensor(a, [3, 37]);
+    await twice(() => x.softmax(), [3, 37], ref.softmax(a, 37), ROWS);
+    const masked = ctx.tensor([-Infinity, -Infinity, 0, 0, 1000, 1001], [3, 2]).softmax();
+    await check(masked, [3, 2], [0, 0, 0.5, 0.5, ...ref.softmax([1000, 1001], 2)], ROWS);
+  },
+  'Tensor.rmsnorm, default and own eps': async (env) => {
+    const ctx = await env.context();
+    const [a, w] = [values(3 * 37, 13), values(37, 14)];
+    const [x, weight] = [ctx.tensor(a, [3, 37]), ctx.tensor(w, [37])];
+    await twice(() => x.rmsnorm(weight), [3, 37], ref.rmsnorm(a, w, 37), ROWS);
+    await check(x.rmsnorm(weight, 0.5), [3, 37], ref.rmsnorm(a, w, 37, 0.5), ROWS);
+  },
+  'Tensor.layernorm, default and own eps': async (env) => {
+    const ctx = await env.context();
+    const [a, w, b] = [values(3 * 37, 15), values(37, 16), values(37, 17)];
+    const [x, weight, bias] = [ctx.tensor(a, [3, 37]), ctx.tensor(w, [37]), ctx.tensor(b, [37])];
+    await twice(() => x.layernorm(weight, bias), [3, 37], ref.layernorm(a, w, b, 37), ROWS);
+    await check(x.layernorm(weight, bias, 0.5), [3, 37], ref.layernorm(a, w, b, 37, 0.5), ROWS);
+  },
+  'Tensor.rope and ropeOff': async (env) => {
+    const ctx = await env.context();
+    const a = values(5 * 2 * 6, 18);
+    const x = ctx.tensor(a, [5, 12]);
+    await twice(() => x.rope(2), [5, 12], ref.rope(a, 5, 2), TRANSCENDENTAL);
+    await check(x.rope(2, 500), [5, 12], ref.rope(a, 5, 2, 500), TRANSCENDENTAL);
+    await twice(() => x.ropeOff(2, 10000, 7), [5, 12], ref.rope(a, 5, 2, 10000, 7), TRANSCENDENTAL);
+    const known = ctx.tensor([1, 2, 3, 4], [1, 4]).ropeOff(1, 10000, 5);
+    await check(known, [1, 4], [3.160435, 1.797584, -0.107938, 4.094959], { rel: 0, abs: 2e-6 });
+  },
+  'Tensor.attention, default and own scale': async (env) => {
+    const ctx = await env.context();
+    const [rq, rk, d, dv] = [5, 9, 7, 3];
+    const [q, k, v] = [values(rq * d, 19), values(rk * d, 20), values(rk * dv, 21)];
+    const [tq, tk, tv] = [ctx.tensor(q, [rq, d]), ctx.tensor(k, [rk, d]), ctx.tensor(v, [rk, dv])];
+    await twice(() => tq.attention(tk, tv), [rq, dv], ref.attention(q, k, v, rq, rk, d, dv), ATTENTION);
+    await check(tq.attention(tk, tv, 2), [rq, dv], ref.attention(q, k, v, rq, rk, d, dv, 2), ATTENTION);
+    const x = ctx.tensor(q, [rq, d]);
+    await check(x.attention(x, x), [rq, d], ref.attention(q, q, q, rq, rq, d, d), ATTENTION);
+  },
+  'Tensor.mhaCausal, heads in groups': async (env) => {
+    const ctx = await env.context();
+    for (const [t, hq, hkv, dh] of [[1, 1, 1, 1], [9, 4, 2, 8], [33, 6, 2, 5]]) {
+      const [q, k, v] = [values(t * hq * dh, 22), values(t * hkv * dh, 23), values(t * hkv * dh, 24)];
+      const [tq, tk, tv] = [ctx.tensor(q, [t, hq * dh]), ctx.tensor(k, [t, hkv * dh]), ctx.tensor(v, [t, hkv * dh])];
+      await twice(() => tq.mhaCausal(tk, tv, hq, hkv), [t, hq * dh], ref.mha(q, k, v, t, t, hq, hkv, dh, 0), ATTENTION);
+    }
+  },
+  'Tensor.mhaCausalOff sees the cached prefix': async (env) => {
+    const ctx = await env.context();
+    const [t, offset, hq, hkv, dh] = [3, 4, 4, 2, 8];
+    const s = t + offset;
+    const [q, k, v] = [values(t * hq * dh, 25), values(s * hkv * dh, 26), values(s * hkv * dh, 27)];
+    const [tq, tk, tv] = [ctx.tensor(q, [t, hq * dh]), ctx.tensor(k, [s, hkv * dh]), ctx.tensor(v, [s, hkv * dh])];
+    await twice(() => tq.mhaCausalOff(tk, tv, hq, hkv, offset), [t, hq * dh], ref.mha(q, k, v, t, s, hq, hkv, dh, offset), ATTENTION);
+  },
+  'Tensor.mhaDecode, all rows and the first s': async (env) => {
+    const ctx = await env.context();
+    const [s, hq, hkv, dh] = [13, 4, 2, 8];
+    const [q, k, v] = [values(hq * dh, 28), values(s * hkv * dh, 29), values(s * hkv * dh, 30)];
+    const [tq, tk, tv] = [ctx.tensor(q, [1, hq * dh]), ctx.tensor(k, [s, hkv * dh]), ctx.tensor(v, [s, hkv * dh])];
+    await twice(() => tq.mhaDecode(tk, tv, hq, hkv), [1, hq * dh], ref.mha(q, k, v, 1, s, hq, hkv, dh, s - 1), ATTENTION);
+    await check(tq.mhaDecode(tk, tv, hq, hkv, 5), [1, hq * dh], ref.mha(q, k, v, 1, 5, hq, hkv, dh, 4), ATTENTION);
+  },
+  'KvCache grows, truncates and refuses what does not fit': async (env) => {
+    const ctx = await env.context();
+    const cache = ctx.kvCache(4, 2);
+    same([cache.length, cache.capacity], [0, 4]);
+    cache.append(ctx.tensor([1, 2], [1, 2]), ctx.tensor([-1, -2], [1, 2]));
+    cache.append(ctx.tensor([3, 4, 5, 6], [2, 2]), ctx.tensor([-3, -4, -5, -6], [2, 2]));
+    same(cache.length, 3);
+    await check(cache.k, [4, 2], [1, 2, 3, 4, 5, 6, 0, 0]);
+    await check(cache.v, [4, 2], [-1, -2, -3, -4, -5, -6, 0, 0]);
+    const two = ctx.tensor([7, 7, 7, 7], [2, 2]);
+    let refused;
+    try { cache.append(two, two); } catch (error) { refused = error; }
+    ok(refused instanceof env.TensorError && /4/.test(refused.message), 'an append beyond the capacity must throw and name it');
+    same(cache.length, 3, 'length after a refused append');
+    await check(cache.k, [4, 2], [1, 2, 3, 4, 5, 6, 0, 0]);
+    cache.truncate(1);
+    same(cache.length, 1);
+    const row = ctx.tensor([8, 9], [1, 2]);
+    cache.append(row, row); // the same handle as key and value
+    close((await cache.k.toArray()).slice(0, 4), [1, 2, 8, 9]);
+    close((await cache.v.toArray()).slice(0, 4), [-1, -2, 8, 9]);
+    cache.dispose();
+    cache.dispose();
+  },
+  'KvCache: decoding step by step equals one causal pass': async (env) => {
+    const ctx = await env.context();
+    const [t, hq, hkv, dh] = [6, 4, 2, 4];
+    const [q, k, v] = [values(t * hq * dh, 31), values(t * hkv * dh, 32), values(t * hkv * dh, 33)];
+    const cache = ctx.kvCache(16, hkv * dh);
+    const row = (x, i, w) => ctx.tensor(x.slice(i * w, (i + 1) * w), [1, w]);
+    const steps = [];
+    for (let i = 0; i < t; i++) {
+      cache.append(row(k, i, hkv * dh), row(v, i, hkv * dh));
+      steps.push(row(q, i, hq * dh).mhaDecode(cache.k, cache.v, hq, hkv, cache.length).toArray());
+    }
+    const got = Float32Array.from((await Promise.all(steps)).flatMap((x) => [...x]));
+    close(got, ref.mha(q, k, v, t, t, hq, hkv, dh, 0), ATTENTION);
+  },
+  'empty in, empty out': async (env) => {
+    const ctx = await env.context();
+    const none = ctx.tensor([], [0, 4]);
+    await check(none, [0, 4], []);
+    for (const op of Object.keys(ref.unary)) await check(none[op](), [0, 4], []);
+    await check(none.add(none), [0, 4], []);
+    await check(none.softmax(), [0, 4], []);
+    await check(none.transpose2d(), [4, 0], []);
+    await check(none.mm(ctx.empty([4, 3])), [0, 3], []);
+    await check(ctx.empty([2, 0]).mm(ctx.empty([0, 3])), [2, 3], [0, 0, 0, 0, 0, 0]);
+    await check(ctx.tensor(values(8), [2, 4]).attention(none, ctx.empty([0, 3])), [2, 3], [0, 0, 0, 0, 0, 0]);
+  },
+  'each dispatch keeps its own parameters': async (env) => {
+    const ctx = await env.context();
+    const a = values(16, 34);
+    const x = ctx.tensor(a, [2, 8]);
+    const scaled = Array.from({ length: 1000 }, (_, i) => x.mulScalar(i + 0.5));
+    const [near, far] = [x.ropeOff(1, 10000, 0), x.ropeOff(1, 10000, 7)];
+    close(await near.toArray(), ref.rope(a, 2, 1, 10000, 0), TRANSCENDENTAL);
+    close(await far.toArray(), ref.rope(a, 2, 1, 10000, 7), TRANSCENDENTAL);
+    const all = await Promise.all(scaled.map((y) => y.toArray()));
+    all.forEach((y, i) => close(y, Array.from(a, (v) => v * (i + 0.5)), { what: `scalar ${i}` }));
+    scaled.forEach((y) => y.dispose());
+  },
+  'host-array ops of Context': async (env) => {
+    const ctx = await env.context();
+    const [m, k, n] = [3, 5, 7];
+    const [a, b, bt] = [values(m * k, 35), values(k * n, 36), values(n * k, 37)];
+    close(await ctx.matmul(a, b, m, k, n), ref.mm(a, b, m, k, n), product(k));
+    close(await ctx.matmulBt(a, bt, m, n, k), ref.mmBt(a, bt, m, n, k), product(k));
+    close(await ctx.matmulBt(a, bt, m, n, k, 0.5), ref.mmBt(a, bt, m, n, k, 0.5), product(k));
+    close(await ctx.add(a, a), Array.from(a, (v) => v + v));
+    close(await ctx.silu(a), Array.from(a, ref.unary.silu), TRANSCENDENTAL);
+    close(await ctx.softmax(a, m, k), ref.softmax(a, k), ROWS);
+    const [w, c] = [values(k, 38), values(k, 39)];
+    close(await ctx.layernorm(a, w, c, m, k), ref.layernorm(a, w, c, k), ROWS);
+    close(await ctx.layernorm(a, w, c, m, k, 0.5), ref.layernorm(a, w, c, k, 0.5), ROWS);
+    const [q, key, v] = [values(2 * k, 40), values(4 * k, 41), values(4 * 3, 42)];
+    close(await ctx.attention(q, key, v, 2, 4, k, 3), ref.attention(q, key, v, 2, 4, k, 3), ATTENTION);
+    close(await ctx.attention(q, key, v, 2, 4, k, 3, 2), ref.attention(q, key, v, 2, 4, k, 3, 2), ATTENTION);
+  },
+};
