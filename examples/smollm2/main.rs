@@ -11,7 +11,7 @@ mod model;
 use std::{io::Write, path::Path};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use model::{Result, SmolLm2};
+use model::{Result, SmolLm2, argmax};
 use tensorweft::Context;
 
 const FILE: &str = concat!(
@@ -49,9 +49,10 @@ async fn run(prompt: &str) -> Result<()> {
 
     let tokenizer = model.tokenizer.clone();
     let mut text = tokenizer.decode_stream(true);
-    let mut tokens = model.tokenize(prompt)?;
+    let tokens = model.tokenize(prompt)?;
+    let mut logits = model.prompt(&tokens)?;
     for _ in tokens.len()..MAX_TOKENS {
-        let token = model.next(&tokens).await?;
+        let token = argmax(&ctx.to_vec(&logits).await?)?;
         if token == model.eos {
             break;
         }
@@ -59,7 +60,7 @@ async fn run(prompt: &str) -> Result<()> {
             print!("{piece}");
             std::io::stdout().flush()?;
         }
-        tokens = vec![token];
+        logits = model.step(token)?;
     }
     println!();
     Ok(())

@@ -122,17 +122,16 @@ impl Gguf {
             .tensors
             .get(name)
             .ok_or_else(|| format!("the GGUF file has no tensor {name}"))?;
-        let (dequantise, block_len, block_bytes): (fn(&[u8], &mut Vec<f32>), usize, usize) =
-            match kind {
-                0 => (f32_block, 1, 4),
-                3 => (q4_1_block, 32, 20),
-                8 => (q8_0_block, 32, 34),
-                other => {
-                    return Err(
-                        format!("{name}: tensor type {other} is none of F32, Q4_1, Q8_0").into(),
-                    );
-                }
-            };
+        let (block_len, block_bytes, dequantise): (usize, usize, Dequantise) = match kind {
+            0 => (1, 4, f32_block),
+            3 => (32, 20, q4_1_block),
+            8 => (32, 34, q8_0_block),
+            other => {
+                return Err(
+                    format!("{name}: tensor type {other} is none of F32, Q4_1, Q8_0").into(),
+                );
+            }
+        };
         let len: usize = shape.iter().product();
         let mut r = Reader {
             bytes: &self.bytes,
@@ -148,6 +147,9 @@ impl Gguf {
         Ok((values, shape))
     }
 }
+
+/// Appends the values of one block.
+type Dequantise = fn(&[u8], &mut Vec<f32>);
 
 fn f32_block(block: &[u8], out: &mut Vec<f32>) {
     out.push(f32::from_le_bytes([block[0], block[1], block[2], block[3]]));

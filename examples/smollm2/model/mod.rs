@@ -32,7 +32,8 @@ pub(crate) struct SmolLm2<'a> {
     d: u32,
     heads: u32,
     kv_heads: u32,
-    head_size: u32,
+    /// Size of a head.
+    dh: u32,
     rope_base: f32,
     eps: f32,
     embedding: Tensor,
@@ -51,7 +52,7 @@ impl<'a> SmolLm2<'a> {
         let file = Gguf::open(path)?;
         let heads = file.int("llama.attention.head_count")?;
         let kv_heads: u32 = file.int("llama.attention.head_count_kv")?;
-        let head_size: u32 = file.int("llama.rope.dimension_count")?;
+        let dh: u32 = file.int("llama.rope.dimension_count")?;
         let layer_count: usize = file.int("llama.block_count")?;
 
         let mut done = 0;
@@ -70,15 +71,15 @@ impl<'a> SmolLm2<'a> {
             let name = |part: &str| format!("blk.{i}.{part}");
             layers.push(Layer {
                 attention_norm: upload(&name("attn_norm"), &as_stored)?,
-                q: upload(&name("attn_q"), &|w| halves(&w, heads, head_size))?,
-                k: upload(&name("attn_k"), &|w| halves(&w, kv_heads, head_size))?,
+                q: upload(&name("attn_q"), &|w| halves(&w, heads, dh))?,
+                k: upload(&name("attn_k"), &|w| halves(&w, kv_heads, dh))?,
                 v: upload(&name("attn_v"), &as_stored)?,
                 attention_output: upload(&name("attn_output"), &as_stored)?,
                 ffn_norm: upload(&name("ffn_norm"), &as_stored)?,
                 gate: upload(&name("ffn_gate"), &as_stored)?,
                 up: upload(&name("ffn_up"), &as_stored)?,
                 down: upload(&name("ffn_down"), &as_stored)?,
-                cache: ctx.kv_cache(capacity, (kv_heads * head_size) as usize),
+                cache: ctx.kv_cache(capacity, (kv_heads * dh) as usize),
             });
         }
 
@@ -89,7 +90,7 @@ impl<'a> SmolLm2<'a> {
             d: file.int("llama.embedding_length")?,
             heads,
             kv_heads,
-            head_size,
+            dh,
             rope_base: file.float("llama.rope.freq_base")?,
             eps: file.float("llama.attention.layer_norm_rms_epsilon")?,
             embedding,
@@ -103,21 +104,26 @@ impl<'a> SmolLm2<'a> {
         Ok(self.tokenizer.encode(text, false)?.get_ids().to_vec())
     }
 
-    /// Forgets the text so far.
-    pub(crate) fn reset(&mut self) {
+    /// Reads a prompt, forgetting what came before; returns the logits of the token after it.
+    pub(crate) fn prompt(&mut self, tokens: &[u32]) -> Result<Tensor> {
         for layer in &mut self.layers {
             layer.cache.truncate(0);
         }
+        self.forward(tokens)
     }
 
-    /// Reads a whole prompt, or after it one token more, and returns the logits of what comes next.
-    pub(crate) fn forward(&mut self, tokens: &[u32]) -> Result<Tensor> {
+    /// Reads one token more; returns the logits of the token after it.
+    pub(crate) fn step(&mut self, token: u32) -> Result<Tensor> {
+        self.forward(&[token])
+    }
+
+    fn forward(&mut self, tokens: &[u32]) -> Result<Tensor> {
         let ctx = self.ctx;
         let &mut Self {
             d,
             heads,
             kv_heads,
-            head_size,
+            dh,
             rope_base,
             eps,
             ..
@@ -128,36 +134,16 @@ impl<'a> SmolLm2<'a> {
         for layer in &mut self.layers {
             let past = layer.cache.len() as u32;
             let h = ctx.rmsnorm_t(&x, &layer.attention_norm, t, d, eps);
-            let q = ctx.rope_off_t(
-                &linear(ctx, &h, &layer.q),
-                t,
-                heads,
-                head_size,
-                rope_base,
-                past,
-            );
-            let k = ctx.rope_off_t(
-                &linear(ctx, &h, &layer.k),
-                t,
-                kv_heads,
-                head_size,
-                rope_base,
-                past,
-            );
+            let rope = |x: Tensor, heads: u32| ctx.rope_off_t(&x, t, heads, dh, rope_base, past);
+            let q = rope(linear(ctx, &h, &layer.q), heads);
+            let k = rope(linear(ctx, &h, &layer.k), kv_heads);
             let v = linear(ctx, &h, &layer.v);
             layer.cache.append(&k, &v)?;
             let attended = if past == 0 {
-                ctx.mha_causal_t(&q, &k, &v, t, heads, kv_heads, head_size)
+                ctx.mha_causal_t(&q, &k, &v, t, heads, kv_heads, dh)
             } else {
-                ctx.mha_decode_t(
-                    &q,
-                    &layer.cache.k(),
-                    &layer.cache.v(),
-                    heads,
-                    kv_heads,
-                    head_size,
-                    past + 1,
-                )
+                let (k, v) = (layer.cache.k(), layer.cache.v());
+                ctx.mha_decode_t(&q, &k, &v, heads, kv_heads, dh, past + 1)
             };
             x = ctx.add_t(&x, &linear(ctx, &attended, &layer.attention_output));
 
@@ -172,12 +158,6 @@ impl<'a> SmolLm2<'a> {
         // The output matrix is the embedding.
         Ok(linear(ctx, &last, &self.embedding))
     }
-
-    /// The likeliest next token (the first of equals) after `tokens`.
-    pub(crate) async fn next(&mut self, tokens: &[u32]) -> Result<u32> {
-        let logits = self.forward(tokens)?;
-        argmax(&self.ctx.to_vec(&logits).await?)
-    }
 }
 
 /// x · wᵀ
@@ -187,11 +167,11 @@ fn linear(ctx: &Context, x: &Tensor, w: &Tensor) -> Tensor {
 }
 
 /// Moves the rows of each head from GGUF's interleaved pairs (2i, 2i + 1) to the pairs (i, i + d/2) that rotate-half turns.
-fn halves(w: &[f32], heads: u32, head_size: u32) -> Vec<f32> {
-    let (heads, head_size) = (heads as usize, head_size as usize);
-    let d_in = w.len() / (heads * head_size);
+fn halves(w: &[f32], heads: u32, dh: u32) -> Vec<f32> {
+    let (heads, dh) = (heads as usize, dh as usize);
+    let d_in = w.len() / (heads * dh);
     let mut out = Vec::with_capacity(w.len());
-    for head in w.chunks_exact(head_size * d_in) {
+    for head in w.chunks_exact(dh * d_in) {
         let rows = || head.chunks_exact(d_in);
         out.extend(rows().step_by(2).flatten());
         out.extend(rows().skip(1).step_by(2).flatten());
@@ -199,8 +179,8 @@ fn halves(w: &[f32], heads: u32, head_size: u32) -> Vec<f32> {
     out
 }
 
-/// Where the largest value stands; of equal ones the first.
-fn argmax(logits: &[f32]) -> Result<u32> {
+/// The likeliest token; of equal ones the first.
+pub(crate) fn argmax(logits: &[f32]) -> Result<u32> {
     let mut best = 0;
     for (i, &value) in logits.iter().enumerate() {
         if value.is_nan() {
