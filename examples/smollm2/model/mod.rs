@@ -106,6 +106,9 @@ impl<'a> SmolLm2<'a> {
 
     /// Reads a prompt, forgetting what came before; returns the logits of the token after it.
     pub(crate) fn prompt(&mut self, tokens: &[u32]) -> Result<Tensor> {
+        if tokens.is_empty() {
+            return Err("a prompt needs at least one token".into());
+        }
         for layer in &mut self.layers {
             layer.cache.truncate(0);
         }
