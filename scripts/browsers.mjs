@@ -18,6 +18,7 @@ function within(seconds, what, promise) {
 /** Browsers print favicon misses as errors of the page. */
 const isNoise = (text) => /favicon\.ico/.test(text);
 
+/** `open` also takes a dark colour scheme, a touch screen, and a function to run `first` in the page. */
 async function chromium() {
   const { chromium: driver } = await import('playwright-core');
   const browser = await within(60, 'starting Chromium', driver.launch({
@@ -26,9 +27,10 @@ async function chromium() {
     timeout: 60_000,
   }));
 
-  async function open(url, { width = 1280, height = 800, dark = false, touch = false } = {}) {
+  async function open(url, { width = 1280, height = 800, dark = false, touch = false, first } = {}) {
     const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? 'dark' : 'light', hasTouch: touch, isMobile: touch });
     const page = await context.newPage();
+    if (first) await page.addInitScript(first);
     const problems = [];
     const note = (text) => isNoise(text) || problems.push(text);
     page.on('pageerror', (error) => note(`uncaught: ${error.message}`));

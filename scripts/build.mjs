@@ -1,6 +1,7 @@
 // Builds the npm package into dist/: wasm by cargo, glue by wasm-bindgen, both made small: `npm run build`.
 
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ask, main, must, root } from './shell.mjs';
@@ -15,7 +16,11 @@ const PUBLISHED = ['index.d.ts', 'index.js', 'tensorweft.js', WASM];
 /** The module as linked by cargo. The crate type is given here since cargo drops LTO when a crate asks for two. */
 async function link() {
   const target = 'wasm32-unknown-unknown';
-  await must('cargo', ['rustc', '--locked', '--lib', '--crate-type', 'cdylib', '--profile', 'npm', '--target', target], { limit: 1200 });
+  const args = ['rustc', '--locked', '--lib', '--crate-type', 'cdylib', '--profile', 'npm', '--target', target];
+  // Panic messages name source files: as seen from the crate, not from this machine.
+  const cargoHome = process.env.CARGO_HOME ?? join(homedir(), '.cargo');
+  const flags = [root, cargoHome].map((path) => `--remap-path-prefix=${path}=`);
+  await must('cargo', args, { env: { CARGO_ENCODED_RUSTFLAGS: flags.join('\x1f') }, limit: 1200 });
   const { target_directory } = JSON.parse(ask('cargo', 'metadata', '--format-version', '1', '--no-deps'));
   return join(target_directory, target, 'npm', 'tensorweft.wasm');
 }

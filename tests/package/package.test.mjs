@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { build } from 'esbuild';
@@ -30,15 +31,13 @@ it('names no path of the machine it was built on', () => {
   const { home } = project();
   for (const file of files) {
     const text = readFileSync(join(home, file), 'latin1');
-    for (const path of [root, process.env.HOME && join(process.env.HOME, '.cargo'), '/rustc/']) {
-      assert.ok(!path || path === '/' || !text.includes(path), `${file} names ${path}`);
-    }
+    for (const path of [root, homedir()]) assert.ok(!text.includes(path), `${file} names ${path}`);
   }
 });
 
 it('satisfies publint', async () => {
   const bytes = readFileSync(tarball);
-  const { messages } = await publint({ pkgDir: root, strict: true, pack: { tarball: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) } });
+  const { messages } = await publint({ strict: true, pack: { tarball: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) } });
   assert.deepEqual(messages, []);
 });
 
