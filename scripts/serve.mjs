@@ -1,8 +1,9 @@
-// A static file server on loopback for the tests, with the content security policy that the package promises to live under.
+// Servers on loopback for the tests: static files, under the content security policy that the package promises to live with, and Vite.
 
 import { createReadStream, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { extname, join, normalize } from 'node:path';
+import { endTree, spawnTree } from './shell.mjs';
 
 const CSP = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; img-src 'self' data:";
 
@@ -39,4 +40,29 @@ export async function serve(mounts) {
       return new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** Vite's dev server, or its `preview` of the built pages, for the project in `folder`. */
+export async function serveVite(folder, ...args) {
+  const vite = join(folder, 'node_modules', 'vite', 'bin', 'vite.js');
+  const child = spawnTree(process.execPath, [vite, ...args, '--host', '127.0.0.1', '--port', '0'], { cwd: folder, env: { NO_COLOR: '1' } });
+  let output = '';
+  const url = await new Promise((resolve, reject) => {
+    const fail = (why) => {
+      endTree(child);
+      reject(new Error(`no address from Vite (${why}):\n${output}`));
+    };
+    const timer = setTimeout(fail, 60_000, 'waited a minute');
+    child.once('close', () => fail('it ended'));
+    const listen = (chunk) => {
+      output += chunk;
+      const [address] = output.match(/http:\/\/127\.0\.0\.1:\d+\//) ?? [];
+      if (!address) return;
+      clearTimeout(timer);
+      resolve(address);
+    };
+    child.stdout.on('data', listen);
+    child.stderr.on('data', listen);
+  });
+  return { url, close: async () => endTree(child) };
 }

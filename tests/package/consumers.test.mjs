@@ -5,8 +5,8 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { browsers } from '../../scripts/browsers.mjs';
-import { serve } from '../../scripts/serve.mjs';
-import { endTree, root, run, spawnTree } from '../../scripts/shell.mjs';
+import { serve, serveVite } from '../../scripts/serve.mjs';
+import { root, run } from '../../scripts/shell.mjs';
 import { emptyFolder, npm, pack } from './pack.mjs';
 
 const html = (script) => `<!doctype html><meta charset="utf-8"><title>Consumer</title><link rel="icon" href="data:,"><script type="module" src="${script}"></script>`;
@@ -44,23 +44,6 @@ async function computes(browser, url) {
   }
 }
 
-/** Starts a Vite server and resolves to its address. */
-async function viteServer(vite, args, cwd) {
-  const child = spawnTree(process.execPath, [vite, ...args, '--host', '127.0.0.1', '--port', '0'], { cwd, env: { NO_COLOR: '1' } });
-  let output = '';
-  const url = await new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`no address from vite:\n${output}`)), 60_000);
-    const listen = (chunk) => {
-      output += chunk;
-      const [address] = output.match(/http:\/\/127\.0\.0\.1:\d+\//) ?? [];
-      if (address) { clearTimeout(timer); resolve(address); }
-    };
-    child.stdout.on('data', listen);
-    child.stderr.on('data', listen);
-  });
-  return { url, close: () => endTree(child) };
-}
-
 describe('consumers', { concurrency: false }, () => {
   const folder = emptyFolder();
   let browser;
@@ -81,11 +64,11 @@ describe('consumers', { concurrency: false }, () => {
     }, { timeout: 300_000 });
 
     it('works on the dev server', { timeout: 180_000 }, async () => {
-      const server = await viteServer(vite, [], folder);
+      const server = await serveVite(folder);
       try {
         await computes(browser, server.url);
       } finally {
-        server.close();
+        await server.close();
       }
     });
 
@@ -94,11 +77,11 @@ describe('consumers', { concurrency: false }, () => {
       assert.ok(ok, output);
       const wasm = readdirSync(join(folder, 'dist'), { recursive: true }).filter((path) => path.endsWith('.wasm'));
       assert.equal(wasm.length, 1, `wasm files: ${wasm}`);
-      const server = await viteServer(vite, ['preview'], folder);
+      const server = await serveVite(folder, 'preview');
       try {
         await computes(browser, server.url);
       } finally {
-        server.close();
+        await server.close();
       }
     });
   });

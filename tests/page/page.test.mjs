@@ -5,7 +5,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { browsers } from '../../scripts/browsers.mjs';
-import { serve } from '../../scripts/serve.mjs';
+import { serve, serveVite } from '../../scripts/serve.mjs';
 import { must, root } from '../../scripts/shell.mjs';
 
 const site = join(root, '.cache', 'page');
@@ -170,6 +170,23 @@ describe('the demo page without WebGPU', () => {
       assert.match((await read(page, 'failure')).text, /no WebGPU/);
       assert.deepEqual(page.problems, []);
     } finally {
+      await browser.close();
+    }
+  });
+});
+
+describe('the demo page on the dev server', () => {
+  it('computes', { timeout: 150_000 }, async () => {
+    const [browser, dev] = [await browsers.chromium(), await serveVite(join(root, 'www'))];
+    try {
+      const page = await browser.open(dev.url);
+      await ready(page);
+      const { state, text } = await click(page, at('attention-run'));
+      assert.equal(state, 'ready', text);
+      assert.equal((await read(page, 'attention-verdict')).ok, 'true');
+      assert.deepEqual(page.problems, []);
+    } finally {
+      await dev.close();
       await browser.close();
     }
   });
