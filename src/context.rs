@@ -1,0 +1,325 @@
+//! The owner of one device: makes tensors, reads them back, and runs kernels for the ops.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::panic::Location;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::device::{self, Adapter, Gpu, Mapped, Memory, Output, Stats, Storage};
+use crate::error::{Error, ErrorKind, Result};
+use crate::kernel::{Kernel, Params};
+use crate::tensor::{Data, Tensor};
+use crate::{kernels, platform, shape};
+
+/// A compute context bound to one GPU adapter on whatever fabric is available.
+///
+/// Several contexts live side by side; their tensors never mix (`wrong-context`). Device ops only queue work:
+/// [`to_vec`](Context::to_vec) is the only sync point. A clone is a second handle to the same device.
+#[derive(Clone)]
+pub struct Context {
+    /// The device that this context records for.
+    pub device: wgpu::Device,
+    /// The queue that it submits to.
+    pub queue: wgpu::Queue,
+    /// The API behind it.
+    pub backend: wgpu::Backend,
+    /// The adapter's own name.
+    pub adapter_name: String,
+    pub(crate) gpu: Arc<Gpu>,
+    device_type: wgpu::DeviceType,
+    /// Frequencies of rotary embeddings by base and head size.
+    tables: Arc<Mutex<HashMap<(u32, u32), Tensor>>>,
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Context({}, {:?}, {:?})", self.adapter_name, self.backend, self.device_type)
+    }
+}
+
+/// # Acquiring
+impl Context {
+    /// A context on the best device: discrete before integrated before virtual before software.
+    ///
+    /// # Errors
+    /// `no-webgpu` and `no-adapter`, with what to do about it.
+    pub async fn new() -> Result<Self> {
+        let mut found = device::adapters().await?;
+        found.sort_by_key(Adapter::rank);
+        Self::first_of(found).await
+    }
+
+    /// Every adapter of every backend, software too: name, backend and kind. In a browser 0 to 2 entries (one for
+    /// each power preference, or one if they are the same).
+    pub async fn enumerate() -> Vec<(String, wgpu::Backend, wgpu::DeviceType)> {
+        let found = device::adapters().await.unwrap_or_default();
+        found.into_iter().map(|a| (a.name, a.backend, a.device_type)).collect()
+    }
+
+    /// A context on the adapter at `idx` in [`enumerate`](Context::enumerate).
+    ///
+    /// # Errors
+    /// `no-adapter` for an index beyond the list.
+    pub async fn for_adapter(idx: usize) -> Result<Self> {
+        let found = device::adapters().await?;
+        let len = found.len();
+        match found.into_iter().nth(idx) {
+            Some(adapter) => Self::on(adapter).await,
+            None => Err(Error::new("for_adapter", ErrorKind::NoAdapter(format!("index {idx} of {len} adapters")))),
+        }
+    }
+
+    /// A context on the first of the adapters that makes a device.
+    pub(crate) async fn first_of(adapters: Vec<Adapter>) -> Result<Self> {
+        let mut refused =
+            Error::new("Context", ErrorKind::NoAdapter("none was offered; check the GPU's driver".into()));
+        for adapter in adapters {
+            match Self::on(adapter).await {
+                Ok(context) => return Ok(context),
+                Err(e) => refused = e,
+            }
+        }
+        Err(refused)
+    }
+
+    async fn on(adapter: Adapter) -> Result<Self> {
+        let gpu = Gpu::new(&adapter, kernels::ALL).await?;
+        Ok(Self {
+            device: gpu.device.clone(),
+            queue: gpu.queue.clone(),
+            backend: adapter.backend,
+            adapter_name: adapter.name,
+            device_type: adapter.device_type,
+            tables: Arc::default(),
+            gpu,
+        })
+    }
+
+    /// Whether the adapter computes on the CPU: right numbers, no speed.
+    pub fn is_software(&self) -> bool {
+        self.gpu.software
+    }
+
+    /// The adapter's kind.
+    pub fn device_type(&self) -> wgpu::DeviceType {
+        self.device_type
+    }
+
+    /// Counts of what this context made and submitted.
+    pub fn stats(&self) -> Stats {
+        self.gpu.stats()
+    }
+
+    /// Bytes of GPU memory that this context holds.
+    pub fn memory(&self) -> Memory {
+        self.gpu.memory()
+    }
+
+    /// Gives recorded work to the GPU without waiting for it. Reads do this by themselves.
+    pub fn flush(&self) {
+        self.gpu.flush();
+    }
+
+    /// Ends the context at once. Pending and later reads give `device-lost`.
+    pub fn destroy(&self) {
+        self.gpu.destroy();
+    }
+}
+
+/// # Tensors
+impl Context {
+    /// Uploads `data`, which is copied before the call returns.
+    ///
+    /// # Errors
+    /// `shape-mismatch` if `data` does not have as many elements as `shape`; `limit-exceeded`, `out-of-memory`.
+    #[track_caller]
+    pub fn tensor(&self, data: &[f32], shape: &[usize]) -> Tensor {
+        self.op("tensor").eval(|op| {
+            op.upload(data.len() as u64, shape, |queue, buffer| {
+                // Slices, so that wgpu's own staging stays small.
+                for (slice, at) in bytemuck::cast_slice::<f32, u8>(data).chunks(UPLOAD_SLICE).zip(0u64..) {
+                    queue.write_buffer(buffer, at * UPLOAD_SLICE as u64, slice);
+                }
+            })
+        })
+    }
+
+    /// A tensor on the device only; reads as zeros.
+    ///
+    /// # Errors
+    /// `limit-exceeded`, `out-of-memory`.
+    #[track_caller]
+    pub fn empty(&self, shape: &[usize]) -> Tensor {
+        self.op("empty").eval(|op| op.zeros(shape))
+    }
+
+    /// Waits for all work that `t` depends on and copies its values to the host. The only sync point.
+    ///
+    /// Reads that are started together share one submit and one wait.
+    ///
+    /// # Errors
+    /// The error of a failed tensor, or the fault that the GPU reported of the work behind this one.
+    pub async fn to_vec(&self, t: &Tensor) -> Result<Vec<f32>> {
+        match self.read(t).await? {
+            Some(mapped) => {
+                Ok(mapped.view.as_deref().map(|bytes| bytemuck::pod_collect_to_vec(bytes)).unwrap_or_default())
+            }
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The mapped bytes of a tensor; `None` without elements.
+    pub(crate) async fn read(&self, t: &Tensor) -> Result<Option<Mapped>> {
+        let op = "to_vec";
+        let data = self.op(op).data(t)?.clone();
+        match data.storage {
+            Some(storage) => self.gpu.read(op, storage, t.len() as u64 * 4).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn op(&self, name: &'static str) -> Op<'_> {
+        Op { context: self, name, at: Location::caller() }
+    }
+}
+
+/// Bytes of one `write_buffer`.
+const UPLOAD_SLICE: usize = 16 << 20;
+
+/// One call of an op: its name for errors, its caller, and what it may do.
+pub(crate) struct Op<'a> {
+    context: &'a Context,
+    pub(crate) name: &'static str,
+    at: &'static Location<'static>,
+}
+
+impl Op<'_> {
+    /// Runs the op's checks and recording; an error becomes a failed tensor.
+    pub(crate) fn eval(&self, f: impl FnOnce(&Self) -> Result<Tensor>) -> Tensor {
+        f(self).unwrap_or_else(|error| Tensor::failed(self.locate(error)))
+    }
+
+    /// The error with the caller's line, where lines are kept.
+    pub(crate) fn locate(&self, error: Error) -> Error {
+        if platform::LOCATIONS { error.at(self.at) } else { error }
+    }
+
+    pub(crate) fn shape_error(&self, why: impl Into<String>) -> Error {
+        Error::shape(self.name, why)
+    }
+
+    pub(crate) fn argument_error(&self, why: impl Into<String>) -> Error {
+        Error::argument(self.name, why)
+    }
+
+    /// A sound tensor of this context, or the error it carries.
+    pub(crate) fn data<'t>(&self, t: &'t Tensor) -> Result<&'t Data> {
+        let data = t.data()?;
+        if !Arc::ptr_eq(&data.gpu, &self.context.gpu) {
+            return Err(Error::new(self.name, ErrorKind::WrongContext));
+        }
+        Ok(data)
+    }
+
+    /// Checks every input: sound, and of this context.
+    pub(crate) fn inputs(&self, tensors: &[&Tensor]) -> Result<()> {
+        tensors.iter().try_for_each(|t| self.data(t).map(drop))
+    }
+
+    /// Checks that an input holds `rows · columns · …` elements.
+    pub(crate) fn expect(&self, name: &str, t: &Tensor, sizes: &[u32]) -> Result<()> {
+        let wanted = self.product(sizes)?;
+        if t.len() as u64 == wanted {
+            return Ok(());
+        }
+        Err(self.shape_error(format!("{name} has shape {:?}, but {sizes:?} is expected", t.shape())))
+    }
+
+    /// The number of elements of `sizes`, if kernels can count them.
+    pub(crate) fn product(&self, sizes: &[u32]) -> Result<u64> {
+        let sizes: Vec<u64> = sizes.iter().map(|s| u64::from(*s)).collect();
+        shape::product(self.name, &sizes)
+    }
+
+    /// A tensor whose `len` elements `write` puts into the raw buffer.
+    pub(crate) fn upload(
+        &self,
+        len: u64,
+        shape: &[usize],
+        write: impl FnOnce(&wgpu::Queue, &wgpu::Buffer),
+    ) -> Result<Tensor> {
+        let wanted = shape::len(self.name, shape)?;
+        if len != wanted {
+            return Err(self.shape_error(format!("{len} values do not fill shape {shape:?}, which holds {wanted}")));
+        }
+        let storage = match len {
+            0 => None,
+            _ => Some(Arc::new(self.context.gpu.upload(self.name, len * 4, write)?)),
+        };
+        Ok(Tensor::new(self.context.gpu.clone(), storage, shape.into()))
+    }
+
+    /// A small constant tensor, made once for each key.
+    pub(crate) fn table(&self, key: (u32, u32), make: impl FnOnce() -> Result<Tensor>) -> Result<Tensor> {
+        let mut tables = self.context.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(table) = tables.get(&key) {
+            return Ok(table.clone());
+        }
+        let table = make()?;
+        tables.insert(key, table.clone());
+        Ok(table)
+    }
+
+    /// A tensor of zeros.
+    pub(crate) fn zeros(&self, shape: &[usize]) -> Result<Tensor> {
+        let len = shape::len(self.name, shape)?;
+        let params = kernels::Len { len: len.div_ceil(4) as u32 };
+        self.run(&kernels::ZEROS, params, [], shape.into(), len.div_ceil(4).div_ceil(256), len)
+    }
+
+    /// Records `kernel` over `inputs`; the output has `shape`. Without elements nothing is recorded.
+    pub(crate) fn run<P: Params, const IN: usize>(
+        &self,
+        kernel: &Kernel<P, IN>,
+        params: P,
+        inputs: [&Tensor; IN],
+        shape: Arc<[usize]>,
+        groups: u64,
+        cost: u64,
+    ) -> Result<Tensor> {
+        let gpu = &self.context.gpu;
+        let len = shape::len(self.name, &shape)?;
+        if len == 0 {
+            self.inputs(&inputs)?;
+            return Ok(Tensor::new(gpu.clone(), None, shape));
+        }
+        let storage = self.record(kernel, params, inputs, Output::Fresh(len * 4), groups, cost)?;
+        Ok(Tensor::new(gpu.clone(), storage.map(Arc::new), shape))
+    }
+
+    /// Records `kernel` with `output` as its target.
+    pub(crate) fn record<P: Params, const IN: usize>(
+        &self,
+        kernel: &Kernel<P, IN>,
+        params: P,
+        inputs: [&Tensor; IN],
+        output: Output<'_>,
+        groups: u64,
+        cost: u64,
+    ) -> Result<Option<Storage>> {
+        let mut storages: [Option<&Storage>; IN] = [None; IN];
+        for (slot, t) in storages.iter_mut().zip(inputs) {
+            *slot = self.data(t)?.storage.as_deref();
+        }
+        let bound: Vec<&Storage> = storages.into_iter().flatten().collect();
+        if bound.len() != IN {
+            return Err(Error::new(
+                self.name,
+                ErrorKind::Internal("a kernel was given an input without elements".into()),
+            ));
+        }
+        let params = bytemuck::bytes_of(&params);
+        self.context.gpu.dispatch(self.name, kernel.row, params, &bound, output, groups, cost)
+    }
+}

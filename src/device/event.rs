@@ -1,0 +1,55 @@
+//! A value that arrives once and that any number of futures may wait for.
+
+use std::future::poll_fn;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+
+/// Set once, then for ever the same. Never held across an `await`.
+pub(crate) struct Event<T>(Mutex<State<T>>);
+
+struct State<T> {
+    value: Option<T>,
+    waiting: Vec<Waker>,
+}
+
+impl<T: Clone> Event<T> {
+    pub(crate) fn new() -> Self {
+        Self(Mutex::new(State { value: None, waiting: Vec::new() }))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State<T>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The first value stays; later ones are dropped.
+    pub(crate) fn set(&self, value: T) {
+        let mut state = self.state();
+        if state.value.is_some() {
+            return;
+        }
+        state.value = Some(value);
+        let waiting = std::mem::take(&mut state.waiting);
+        drop(state);
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
+    pub(crate) fn get(&self) -> Option<T> {
+        self.state().value.clone()
+    }
+
+    pub(crate) async fn wait(&self) -> T {
+        poll_fn(|cx| {
+            let mut state = self.state();
+            match &state.value {
+                Some(value) => Poll::Ready(value.clone()),
+                None => {
+                    if !state.waiting.iter().any(|w| w.will_wake(cx.waker())) {
+                        state.waiting.push(cx.waker().clone());
+                    }
+                    Poll::Pending
+                }
+            }
+        })
+        .await
+    }
+}

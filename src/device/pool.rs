@@ -1,0 +1,112 @@
+//! Storage buffers by size class: taken by tensors, kept for reuse, given back to the GPU over a cap.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::verdict::Verdict;
+
+/// A storage buffer of one of the pool's size classes.
+pub(crate) struct Buffer {
+    pub(crate) raw: wgpu::Buffer,
+    /// Identity in bind group keys; never reused within a device.
+    pub(crate) id: u32,
+    pub(crate) size: u64,
+    /// What the GPU said of the allocation.
+    pub(crate) allocation: Verdict,
+    last_batch: AtomicU64,
+}
+
+impl Buffer {
+    pub(crate) fn new(raw: wgpu::Buffer, id: u32, size: u64, allocation: Verdict) -> Self {
+        Self { raw, id, size, allocation, last_batch: AtomicU64::new(0) }
+    }
+
+    /// Notes that `batch` uses the buffer.
+    pub(crate) fn used_in(&self, batch: u64) {
+        self.last_batch.store(batch, Ordering::Relaxed);
+    }
+
+    /// Whether work that is recorded and not yet submitted uses the buffer.
+    fn pending_in(&self, batch: u64) -> bool {
+        self.last_batch.load(Ordering::Relaxed) == batch
+    }
+}
+
+/// What a fresh buffer will hold first.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum First {
+    /// A dispatch, which runs after all work recorded before it.
+    Dispatch,
+    /// `Queue::write_buffer`, which overtakes the work that is recorded and not yet submitted.
+    Write,
+}
+
+/// Free buffers, and the books of bytes.
+///
+/// The free buffer of lowest id is always taken: the same sequence of ops then gets the same buffers again, and so the
+/// same bind groups.
+#[derive(Default)]
+pub(crate) struct Pool {
+    free: BTreeMap<(u64, u32), Arc<Buffer>>,
+    next_id: u32,
+    pub(crate) tensors: usize,
+    pub(crate) live_bytes: u64,
+    pub(crate) free_bytes: u64,
+    pub(crate) peak_bytes: u64,
+}
+
+/// Free bytes that are kept whatever is live.
+const KEEP_BYTES: u64 = 256 << 20;
+
+impl Pool {
+    /// The size class of `bytes`: powers of two up to 1 MiB, then four steps to each doubling.
+    pub(crate) fn class(bytes: u64, largest: u64) -> u64 {
+        let bytes = bytes.max(256);
+        let step = if bytes <= 1 << 20 { bytes.next_power_of_two() } else { bytes.next_power_of_two() / 8 };
+        // The last class may be cut short: kernels bind whole buffers.
+        bytes.next_multiple_of(step).min(largest & !15).max(bytes.next_multiple_of(16))
+    }
+
+    pub(crate) fn take(&mut self, size: u64, first: First, batch: u64) -> Option<Arc<Buffer>> {
+        let usable = |b: &Buffer| b.allocation.failed().is_none() && (first == First::Dispatch || !b.pending_in(batch));
+        let class = (size, 0)..=(size, u32::MAX);
+        let key = self.free.range(class).find(|(_, b)| usable(b)).map(|(key, _)| *key)?;
+        self.free_bytes -= size;
+        self.free.remove(&key)
+    }
+
+    pub(crate) fn next_id(&mut self) -> u32 {
+        self.next_id += 1;
+        self.next_id
+    }
+
+    pub(crate) fn taken(&mut self, size: u64) {
+        self.tensors += 1;
+        self.live_bytes += size;
+        self.peak_bytes = self.peak_bytes.max(self.live_bytes);
+    }
+
+    /// Takes a buffer back; those to be destroyed are returned.
+    pub(crate) fn put(&mut self, buffer: Arc<Buffer>, batch: u64) -> Vec<Arc<Buffer>> {
+        self.tensors -= 1;
+        self.live_bytes -= buffer.size;
+        self.free_bytes += buffer.size;
+        self.free.insert((buffer.size, buffer.id), buffer);
+        self.trim(batch)
+    }
+
+    /// Removes the largest free buffers over the cap, but none that unsubmitted work uses. At most as much is kept free
+    /// as is live, so a footprint never more than doubles.
+    pub(crate) fn trim(&mut self, batch: u64) -> Vec<Arc<Buffer>> {
+        let mut gone = Vec::new();
+        while self.free_bytes > self.live_bytes.max(KEEP_BYTES) {
+            let Some(key) = self.free.iter().rev().find(|(_, b)| !b.pending_in(batch)).map(|(key, _)| *key) else {
+                break;
+            };
+            self.free_bytes -= key.0;
+            gone.extend(self.free.remove(&key));
+        }
+        gone
+    }
+}

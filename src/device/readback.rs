@@ -1,0 +1,72 @@
+//! Staging buffers, and a tensor's bytes on their way to the host.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::Gpu;
+
+/// A buffer that can be mapped for reading. Its GPU memory goes with it.
+pub(crate) struct Staging {
+    pub(crate) raw: wgpu::Buffer,
+    pub(crate) size: u64,
+    bytes: Arc<AtomicU64>,
+}
+
+impl Staging {
+    pub(crate) fn new(raw: wgpu::Buffer, size: u64, bytes: &Arc<AtomicU64>) -> Self {
+        bytes.fetch_add(size, Ordering::Relaxed);
+        Self { raw, size, bytes: bytes.clone() }
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        self.raw.destroy();
+        self.bytes.fetch_sub(self.size, Ordering::Relaxed);
+    }
+}
+
+/// Staging bytes that are kept for the next reads.
+const KEEP_BYTES: u64 = 128 << 20;
+
+/// Free staging buffers.
+#[derive(Default)]
+pub(crate) struct StagingPool {
+    free: Vec<Arc<Staging>>,
+}
+
+impl StagingPool {
+    pub(crate) fn class(bytes: u64) -> u64 {
+        if bytes <= 1 << 20 { bytes.next_power_of_two().max(256) } else { bytes.next_multiple_of(1 << 20) }
+    }
+
+    pub(crate) fn take(&mut self, size: u64) -> Option<Arc<Staging>> {
+        let at = self.free.iter().position(|s| s.size == size)?;
+        Some(self.free.swap_remove(at))
+    }
+
+    pub(crate) fn put(&mut self, staging: Arc<Staging>) {
+        self.free.push(staging);
+        let mut bytes: u64 = self.free.iter().map(|s| s.size).sum();
+        while bytes > KEEP_BYTES {
+            bytes -= self.free.remove(0).size;
+        }
+    }
+}
+
+/// A tensor's bytes, mapped. Unmapped and kept for the next read when dropped.
+pub(crate) struct Mapped {
+    pub(crate) gpu: Arc<Gpu>,
+    pub(crate) staging: Arc<Staging>,
+    pub(crate) view: Option<wgpu::BufferView>,
+}
+
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        // A view must be gone before its buffer is unmapped.
+        if self.view.take().is_some() {
+            self.staging.raw.unmap();
+            self.gpu.keep(self.staging.clone());
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! What a kernel is: a row of the closed table in `kernels.rs`, typed by its parameters and its number of inputs.
+
+use std::marker::PhantomData;
+
+/// A kernel's uniform parameters, laid out as the `Params` struct of its WGSL file.
+pub(crate) trait Params: bytemuck::Pod {
+    /// Name and byte offset of each member.
+    const FIELDS: &'static [(&'static str, u32)];
+}
+
+/// Everything the device layer needs to build a pipeline. Bindings are by position: read-only inputs, then the output,
+/// then the uniform parameters with a dynamic offset.
+#[derive(Debug)]
+pub(crate) struct Desc {
+    pub(crate) name: &'static str,
+    pub(crate) sources: &'static [&'static str],
+    pub(crate) entry: &'static str,
+    pub(crate) inputs: u8,
+    pub(crate) fields: &'static [(&'static str, u32)],
+}
+
+impl Desc {
+    /// The whole WGSL text of the module.
+    pub(crate) fn source(&self) -> String {
+        self.sources.concat()
+    }
+}
+
+/// A row of the table. A call with another number of inputs or other parameters does not compile.
+pub(crate) struct Kernel<P: Params, const IN: usize> {
+    pub(crate) row: usize,
+    pub(crate) params: PhantomData<fn(P)>,
+}
+
+impl<P: Params, const IN: usize> Kernel<P, IN> {
+    pub(crate) const fn new(row: usize) -> Self {
+        assert!(IN <= crate::device::INPUTS_MAX as usize);
+        // One slot of the uniform ring.
+        assert!(size_of::<P>() <= crate::device::SLOT);
+        Self { row, params: PhantomData }
+    }
+}
+
+/// Declares parameter structs with the member table that the tests compare with the WGSL.
+macro_rules! params {
+    ($($(#[$doc:meta])* $name:ident { $($field:ident: $ty:ty),* $(,)? })*) => {$(
+        $(#[$doc])*
+        #[repr(C)]
+        #[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+        pub(crate) struct $name { $(pub(crate) $field: $ty),* }
+        impl $crate::kernel::Params for $name {
+            const FIELDS: &'static [(&'static str, u32)] =
+                &[$((stringify!($field), std::mem::offset_of!($name, $field) as u32)),*];
+        }
+    )*};
+}
+
+/// Declares the table: one static a kernel, and `ALL` in the same order.
+macro_rules! kernels {
+    ($($(#[$doc:meta])* $name:ident: $params:ident, $inputs:literal, $entry:literal in [$($file:literal),*] $(with $constants:literal)?;)*) => {
+        #[allow(non_camel_case_types, clippy::upper_case_acronyms, reason = "the rows' own names, used as numbers")]
+        enum Row { $($name),* }
+        $(
+            $(#[$doc])*
+            pub(crate) static $name: $crate::kernel::Kernel<$params, $inputs> =
+                $crate::kernel::Kernel::new(Row::$name as usize);
+        )*
+        /// Every pipeline that can exist.
+        pub(crate) static ALL: &[$crate::kernel::Desc] = &[$($crate::kernel::Desc {
+            name: stringify!($name),
+            sources: &[$($constants, "\n",)? $(include_str!(concat!("../shaders/", $file))),*],
+            entry: $entry,
+            inputs: $inputs,
+            fields: <$params as $crate::kernel::Params>::FIELDS,
+        }),*];
+    };
+}
+
+pub(crate) use {kernels, params};

@@ -1,0 +1,206 @@
+//! Attention: causal with grouped heads, over a cache, and a single head.
+
+use crate::context::{Context, Op};
+use crate::error::Result;
+use crate::kernels::{self, Attention, Merge};
+use crate::tensor::Tensor;
+
+/// Rows, keys and columns of a workgroup's tile.
+const ROWS: u64 = 32;
+const KEYS: u32 = 32;
+const COLS: u64 = 64;
+/// Workgroups that keep a GPU busy: with fewer, the keys are split among more.
+const BUSY: u64 = 256;
+/// Keys at least that are worth a workgroup of their own.
+const PART_MIN: u64 = 128;
+/// Loop steps of an invocation at most. Mesa's software rasteriser before 23 silently ends loops at 65,535.
+const STEPS_MAX: u64 = 60_000;
+
+/// Sizes of one attention call; `kv` heads of keys serve `group` heads of queries each.
+struct Heads {
+    t: u32,
+    s: u32,
+    kv: u32,
+    group: u32,
+    d: u32,
+    dv: u32,
+}
+
+impl Op<'_> {
+    /// Query heads for each kv head.
+    fn group(&self, hq: u32, hkv: u32) -> Result<u32> {
+        match hq.checked_rem(hkv) {
+            Some(0) => Ok(hq / hkv),
+            _ if hq == 0 && hkv == 0 => Ok(1),
+            _ => Err(self.argument_error(format!("{hq} query heads cannot share {hkv} kv heads evenly"))),
+        }
+    }
+
+    /// Checks that a cache holds at least `s` rows of `width`.
+    fn holds(&self, name: &str, t: &Tensor, s: u64, width: u64) -> Result<()> {
+        let len = t.len() as u64;
+        if len >= s * width && (width == 0 || len.is_multiple_of(width)) {
+            return Ok(());
+        }
+        Err(self
+            .shape_error(format!("{name} has shape {:?}, but at least {s} rows of {width} are expected", t.shape())))
+    }
+
+    fn attend(
+        &self,
+        q: &Tensor,
+        k: &Tensor,
+        v: &Tensor,
+        heads: Heads,
+        scale: f32,
+        offset: Option<u32>,
+    ) -> Result<Tensor> {
+        let Heads { t, s, kv, group, d, dv } = heads;
+        let shape = [t as usize, (u64::from(kv) * u64::from(group) * u64::from(dv)) as usize];
+        self.product(&[t, kv, group, dv])?;
+        if s == 0 || q.is_empty() || k.is_empty() || v.is_empty() {
+            // No keys give zeros. With heads of size 0 all scores are 0, which no caller can want.
+            if d == 0 && s > 0 && t > 0 && dv > 0 {
+                return Err(self.argument_error("a head size of 0"));
+            }
+            return self.zeros(&shape);
+        }
+        let rows = u64::from(t) * u64::from(group);
+        let tiles = u64::from(kv) * rows.div_ceil(ROWS) * u64::from(dv).div_ceil(COLS);
+        let part = part(u64::from(s), u64::from(d), tiles);
+        let splits = s.div_ceil(part);
+        let causal = u32::from(offset.is_some());
+        let params = Attention { t, s, kv, group, d, dv, scale, offset: offset.unwrap_or(0), causal, part, splits };
+        let work = u128::from(rows * u64::from(kv)) * u128::from(s) * 2 * (u128::from(d) + u128::from(dv));
+        let cost = (work >> causal).min(u128::from(u64::MAX)) as u64;
+        let groups = tiles * u64::from(splits);
+        if splits == 1 {
+            return self.run(&kernels::ATTENTION, params, [q, k, v], shape.into(), groups, cost);
+        }
+        let rows = rows * u64::from(kv);
+        let partial = [splits as usize, rows as usize, dv as usize + 2];
+        let parts = self.run(&kernels::ATTENTION, params, [q, k, v], partial.into(), groups, cost)?;
+        let params = Merge { rows: rows as u32, dv, splits };
+        let len = rows * u64::from(dv);
+        self.run(&kernels::ATTENTION_MERGE, params, [&parts], shape.into(), len.div_ceil(256), len * u64::from(splits))
+    }
+
+    /// Causal attention of t queries at positions from `offset` on.
+    #[allow(clippy::too_many_arguments, reason = "the sizes of the op itself")]
+    fn causal(
+        &self,
+        q: &Tensor,
+        k: &Tensor,
+        v: &Tensor,
+        t: u32,
+        hq: u32,
+        hkv: u32,
+        dh: u32,
+        offset: u32,
+    ) -> Result<Tensor> {
+        self.inputs(&[q, k, v])?;
+        let group = self.group(hq, hkv)?;
+        let Some(s) = offset.checked_add(t) else {
+            return Err(self.argument_error(format!("positions {offset} + {t} are beyond u32")));
+        };
+        self.expect("q", q, &[t, hq, dh])?;
+        let width = u64::from(hkv) * u64::from(dh);
+        self.holds("k", k, u64::from(s), width)?;
+        self.holds("v", v, u64::from(s), width)?;
+        let heads = Heads { t, s: if t == 0 { 0 } else { s }, kv: hkv, group, d: dh, dv: dh };
+        self.attend(q, k, v, heads, 1.0 / (dh as f32).sqrt(), Some(offset))
+    }
+}
+
+/// Keys of one part: all of them if that keeps the GPU busy and an invocation's loops short.
+fn part(s: u64, d: u64, tiles: u64) -> u32 {
+    let wanted = BUSY.div_ceil(tiles);
+    let busy = s.div_ceil(wanted).max(PART_MIN);
+    let steps = 300 + 100 * d.div_ceil(16);
+    let short = (STEPS_MAX / steps).max(1) * u64::from(KEYS);
+    busy.min(short).next_multiple_of(u64::from(KEYS)).min(u64::from(u32::MAX / KEYS * KEYS)) as u32
+}
+
+/// # Attention
+///
+/// Query head h reads kv head `h / (hq / hkv)`. Keys that a query does not see never touch it, whatever they hold.
+/// No keys give zeros. Workgroup memory does not grow with the context length or the head size.
+impl Context {
+    /// Causal attention of a whole sequence: q `[t, hq · dh]`, k and v `[t, hkv · dh]` → `[t, hq · dh]`; scale `1/√dh`,
+    /// query i sees keys `0..=i`. `k` and `v` may hold more rows; only the first t count.
+    ///
+    /// # Errors
+    /// `invalid-argument` if `hkv` does not divide `hq`; `shape-mismatch`.
+    #[track_caller]
+    #[allow(clippy::too_many_arguments, reason = "the contract's signature")]
+    pub fn mha_causal_t(&self, q: &Tensor, k: &Tensor, v: &Tensor, t: u32, hq: u32, hkv: u32, dh: u32) -> Tensor {
+        self.op("mha_causal_t").eval(|op| op.causal(q, k, v, t, hq, hkv, dh, 0))
+    }
+
+    /// Causal attention of t new queries over a cached prefix: query i sits at position `offset + i` and sees keys
+    /// `0..=offset + i`; k and v hold at least `offset + t` rows of `[hkv · dh]`.
+    ///
+    /// # Errors
+    /// As [`mha_causal_t`](Context::mha_causal_t).
+    #[track_caller]
+    #[allow(clippy::too_many_arguments, reason = "the contract's signature")]
+    pub fn mha_causal_off_t(
+        &self,
+        q: &Tensor,
+        k: &Tensor,
+        v: &Tensor,
+        t: u32,
+        hq: u32,
+        hkv: u32,
+        dh: u32,
+        offset: u32,
+    ) -> Tensor {
+        self.op("mha_causal_off_t").eval(|op| op.causal(q, k, v, t, hq, hkv, dh, offset))
+    }
+
+    /// One query token against s past keys: q `[1, hq · dh]`, k and v `[s, hkv · dh]` → `[1, hq · dh]`; scale `1/√dh`.
+    /// `k` and `v` may hold more rows; only the first s count.
+    ///
+    /// # Errors
+    /// As [`mha_causal_t`](Context::mha_causal_t).
+    #[track_caller]
+    #[allow(clippy::too_many_arguments, reason = "the contract's signature")]
+    pub fn mha_decode_t(&self, q: &Tensor, k: &Tensor, v: &Tensor, hq: u32, hkv: u32, dh: u32, s: u32) -> Tensor {
+        self.op("mha_decode_t").eval(|op| {
+            op.inputs(&[q, k, v])?;
+            let group = op.group(hq, hkv)?;
+            op.expect("q", q, &[1, hq, dh])?;
+            let width = u64::from(hkv) * u64::from(dh);
+            op.holds("k", k, u64::from(s), width)?;
+            op.holds("v", v, u64::from(s), width)?;
+            let heads = Heads { t: 1, s, kv: hkv, group, d: dh, dv: dh };
+            op.attend(q, k, v, heads, 1.0 / (dh as f32).sqrt(), None)
+        })
+    }
+
+    /// A single head without a mask, `softmax(scale · Q · Kᵀ) · V`: q `[rq, d]`, k `[rk, d]`, v `[rk, dv]` → `[rq, dv]`
+    ///
+    /// # Errors
+    /// `shape-mismatch`.
+    #[track_caller]
+    #[allow(clippy::too_many_arguments, reason = "the contract's signature")]
+    pub fn attention_t(
+        &self,
+        q: &Tensor,
+        k: &Tensor,
+        v: &Tensor,
+        rq: u32,
+        rk: u32,
+        d: u32,
+        dv: u32,
+        scale: f32,
+    ) -> Tensor {
+        self.op("attention_t").eval(|op| {
+            op.inputs(&[q, k, v])?;
+            op.expect("q", q, &[rq, d])?;
+            op.expect("k", k, &[rk, d])?;
+            op.expect("v", v, &[rk, dv])?;
+            op.attend(q, k, v, Heads { t: rq, s: rk, kv: 1, group: 1, d, dv }, scale, None)
+        })
+    }
+}

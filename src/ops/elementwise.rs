@@ -1,0 +1,148 @@
+//! One value in, one value out, each on its own.
+
+use crate::context::{Context, Op};
+use crate::error::Result;
+use crate::kernel::Kernel;
+use crate::kernels::{self, Bias, Len, Scale};
+use crate::tensor::Tensor;
+
+/// Vectors of four and workgroups that cover `len` elements.
+fn cover(len: usize) -> (u32, u64) {
+    let vectors = len.div_ceil(4);
+    (vectors as u32, vectors.div_ceil(256) as u64)
+}
+
+impl Op<'_> {
+    fn unary(&self, kernel: &Kernel<Len, 1>, x: &Tensor) -> Result<Tensor> {
+        let (len, groups) = cover(x.len());
+        self.run(kernel, Len { len }, [x], x.shared_shape(), groups, x.len() as u64)
+    }
+
+    fn binary(&self, kernel: &Kernel<Len, 2>, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+        self.inputs(&[a, b])?;
+        if a.len() != b.len() {
+            return Err(self.shape_error(format!("shapes {:?} and {:?} differ in length", a.shape(), b.shape())));
+        }
+        let (len, groups) = cover(a.len());
+        self.run(kernel, Len { len }, [a, b], a.shared_shape(), groups, a.len() as u64)
+    }
+}
+
+/// # Elementwise
+///
+/// NaN gives NaN, and no other element changes. Results have the shape of the first input.
+impl Context {
+    /// `x / (1 + e⁻ˣ)`
+    #[track_caller]
+    pub fn silu_t(&self, x: &Tensor) -> Tensor {
+        self.op("silu_t").eval(|op| op.unary(&kernels::SILU, x))
+    }
+
+    /// `1 / (1 + e⁻ˣ)`
+    #[track_caller]
+    pub fn sigmoid_t(&self, x: &Tensor) -> Tensor {
+        self.op("sigmoid_t").eval(|op| op.unary(&kernels::SIGMOID, x))
+    }
+
+    /// `√x`; NaN for negative x.
+    #[track_caller]
+    pub fn sqrt_t(&self, x: &Tensor) -> Tensor {
+        self.op("sqrt_t").eval(|op| op.unary(&kernels::SQRT, x))
+    }
+
+    /// `x · Φ(x)`, the exact GELU: Φ is the standard normal distribution, by the error function.
+    #[track_caller]
+    pub fn gelu_t(&self, x: &Tensor) -> Tensor {
+        self.op("gelu_t").eval(|op| op.unary(&kernels::GELU, x))
+    }
+
+    /// `x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³)))`, the tanh form of GELU.
+    #[track_caller]
+    pub fn gelu_tanh_t(&self, x: &Tensor) -> Tensor {
+        self.op("gelu_tanh_t").eval(|op| op.unary(&kernels::GELU_TANH, x))
+    }
+
+    /// `max(x, 0)`
+    #[track_caller]
+    pub fn relu_t(&self, x: &Tensor) -> Tensor {
+        self.op("relu_t").eval(|op| op.unary(&kernels::RELU, x))
+    }
+
+    /// `a + b`
+    ///
+    /// # Errors
+    /// `shape-mismatch` if the lengths differ; nothing is broadcast.
+    #[track_caller]
+    pub fn add_t(&self, a: &Tensor, b: &Tensor) -> Tensor {
+        self.op("add_t").eval(|op| op.binary(&kernels::ADD, a, b))
+    }
+
+    /// `a - b`
+    ///
+    /// # Errors
+    /// As [`add_t`](Context::add_t).
+    #[track_caller]
+    pub fn sub_t(&self, a: &Tensor, b: &Tensor) -> Tensor {
+        self.op("sub_t").eval(|op| op.binary(&kernels::SUB, a, b))
+    }
+
+    /// `a · b`, element by element.
+    ///
+    /// # Errors
+    /// As [`add_t`](Context::add_t).
+    #[track_caller]
+    pub fn mul_t(&self, a: &Tensor, b: &Tensor) -> Tensor {
+        self.op("mul_t").eval(|op| op.binary(&kernels::MUL, a, b))
+    }
+
+    /// `a / b`, element by element.
+    ///
+    /// # Errors
+    /// As [`add_t`](Context::add_t).
+    #[track_caller]
+    pub fn div_t(&self, a: &Tensor, b: &Tensor) -> Tensor {
+        self.op("div_t").eval(|op| op.binary(&kernels::DIV, a, b))
+    }
+
+    /// `a · s[0]`, where `s` has one element.
+    ///
+    /// # Errors
+    /// `shape-mismatch` if `s` does not have exactly one element.
+    #[track_caller]
+    pub fn mul_scalar_t(&self, a: &Tensor, s: &Tensor) -> Tensor {
+        self.op("mul_scalar_t").eval(|op| {
+            op.inputs(&[a, s])?;
+            op.expect("s", s, &[1])?;
+            let (len, groups) = cover(a.len());
+            op.run(&kernels::MUL_SCALAR, Len { len }, [a, s], a.shared_shape(), groups, a.len() as u64)
+        })
+    }
+
+    /// `a · s` for a number known on the host; no upload.
+    #[track_caller]
+    pub fn scale_t(&self, a: &Tensor, s: f32) -> Tensor {
+        self.op("mul_scalar_t").eval(|op| {
+            let (len, groups) = cover(a.len());
+            op.run(&kernels::SCALE, Scale { len, s }, [a], a.shared_shape(), groups, a.len() as u64)
+        })
+    }
+
+    /// `out[i] = a[i] + bias[i % d]` for bias `[d]`: the same row added to every row of `a`.
+    ///
+    /// # Errors
+    /// `shape-mismatch` if `d` does not divide the length of `a`.
+    #[track_caller]
+    pub fn add_bias_t(&self, a: &Tensor, bias: &Tensor) -> Tensor {
+        self.op("add_bias_t").eval(|op| {
+            op.inputs(&[a, bias])?;
+            let d = bias.len();
+            if !a.is_empty() && (d == 0 || !a.len().is_multiple_of(d)) {
+                let why = format!("a bias of shape {:?} does not divide {:?} into rows", bias.shape(), a.shape());
+                return Err(op.shape_error(why));
+            }
+            let (len, groups) = cover(a.len());
+            let params = Bias { len, d: d as u32 };
+            op.run(&kernels::ADD_BIAS, params, [a, bias], a.shared_shape(), groups, a.len() as u64)
+        })
+    }
+}

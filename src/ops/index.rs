@@ -1,0 +1,75 @@
+//! Moving values: new shapes, rows by number, transposes.
+
+use crate::context::Context;
+use crate::error::{Error, ErrorKind};
+use crate::kernels::{self, Gather, Matrix};
+use crate::shape;
+use crate::tensor::Tensor;
+use std::sync::Arc;
+
+/// # Moving values
+impl Context {
+    /// The same values under a new shape; nothing is copied.
+    ///
+    /// # Errors
+    /// `shape-mismatch` if the new shape has another number of elements.
+    #[track_caller]
+    pub fn dup(&self, x: &Tensor, shape: Vec<usize>) -> Tensor {
+        self.op("dup").eval(|op| {
+            op.inputs(&[x])?;
+            if shape::len(op.name, &shape)? != x.len() as u64 {
+                let why = format!("shape {:?} cannot be seen as {shape:?}: the numbers of elements differ", x.shape());
+                return Err(op.shape_error(why));
+            }
+            Ok(x.reshaped(shape.into()))
+        })
+    }
+
+    /// `out[i, :] = data[idx[i], :]`: data `[v, d]`, idx `[n]` → `[n, d]`
+    ///
+    /// # Errors
+    /// `shape-mismatch` if `d` does not divide `data` into rows; `index-out-of-range` for a row that is not there.
+    #[track_caller]
+    pub fn gather0(&self, data: &Tensor, idx: &[u32], d: usize) -> Tensor {
+        self.op("gather0").eval(|op| {
+            op.inputs(&[data])?;
+            let rows = match d {
+                0 if data.is_empty() => usize::MAX,
+                0 => return Err(op.shape_error(format!("rows of 0 elements in a table of shape {:?}", data.shape()))),
+                _ if !data.len().is_multiple_of(d) => {
+                    return Err(op.shape_error(format!("shape {:?} has no whole rows of {d}", data.shape())));
+                }
+                _ => data.len() / d,
+            };
+            if let Some(bad) = idx.iter().find(|i| **i as usize >= rows) {
+                let why = format!("row {bad} of a table of {rows} rows (shape {:?})", data.shape());
+                return Err(Error::new(op.name, ErrorKind::IndexOutOfRange(why)));
+            }
+            let shape: Arc<[usize]> = [idx.len(), d].into();
+            let len = shape::len(op.name, &shape)?;
+            if len == 0 {
+                return op.zeros(&shape);
+            }
+            let ids = op.upload(idx.len() as u64, &[idx.len()], |queue, buffer| {
+                queue.write_buffer(buffer, 0, bytemuck::cast_slice(idx));
+            })?;
+            let params = Gather { n: idx.len() as u32, d: d as u32 };
+            op.run(&kernels::GATHER, params, [data, &ids], shape, len.div_ceil(1024), len)
+        })
+    }
+
+    /// `xᵀ`: x `[rows, cols]` → `[cols, rows]`
+    ///
+    /// # Errors
+    /// `shape-mismatch` if `x` does not hold rows·cols elements.
+    #[track_caller]
+    pub fn transpose2d_t(&self, x: &Tensor, rows: u32, cols: u32) -> Tensor {
+        self.op("transpose2d_t").eval(|op| {
+            op.inputs(&[x])?;
+            op.expect("x", x, &[rows, cols])?;
+            let groups = u64::from(rows.div_ceil(32)) * u64::from(cols.div_ceil(32));
+            let shape = [cols as usize, rows as usize];
+            op.run(&kernels::TRANSPOSE, Matrix { rows, cols }, [x], shape.into(), groups, x.len() as u64)
+        })
+    }
+}

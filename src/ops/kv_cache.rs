@@ -1,0 +1,126 @@
+//! Keys and values that grow on the device.
+
+use std::fmt;
+
+use crate::context::{Context, Op};
+use crate::device::Output;
+use crate::error::{Error, ErrorKind, Result};
+use crate::kernels::{self, CopyAt};
+use crate::tensor::Tensor;
+
+/// Rows of keys and values that grow on the device, up to a capacity; the rows never move.
+///
+/// [`k`](KvCache::k) and [`v`](KvCache::v) are all capacity rows: pass [`len`](KvCache::len) as `s` to
+/// [`mha_decode_t`](Context::mha_decode_t).
+pub struct KvCache {
+    context: Context,
+    k: Tensor,
+    v: Tensor,
+    width: usize,
+    len: usize,
+    capacity: usize,
+}
+
+impl Context {
+    /// A cache of up to `capacity` rows of `width` keys and as many values, empty at first.
+    ///
+    /// What keeps it from being made is in [`KvCache::k`] as a failed tensor, and is returned by every append.
+    #[track_caller]
+    pub fn kv_cache(&self, capacity: usize, width: usize) -> KvCache {
+        let zeros = || self.op("kv_cache").eval(|op: &Op<'_>| op.zeros(&[capacity, width]));
+        KvCache { context: self.clone(), k: zeros(), v: zeros(), width, len: 0, capacity }
+    }
+}
+
+impl KvCache {
+    /// Copies the rows of `k` and `v` (each `[t, width]`) behind those that are there.
+    ///
+    /// # Errors
+    /// `index-out-of-range` beyond the capacity, `shape-mismatch`, or the error of a failed tensor: nothing is written.
+    #[track_caller]
+    pub fn append(&mut self, k: &Tensor, v: &Tensor) -> Result<()> {
+        let op = self.context.op("append");
+        let rows = self.write(&op, k, v).map_err(|e| op.locate(e))?;
+        self.len += rows;
+        Ok(())
+    }
+
+    fn write(&self, op: &Op<'_>, k: &Tensor, v: &Tensor) -> Result<usize> {
+        op.inputs(&[&self.k, &self.v, k, v])?;
+        let whole = self.width > 0 && k.len().is_multiple_of(self.width) || k.is_empty();
+        if k.len() != v.len() || !whole {
+            let why = format!("shapes {:?} and {:?} are not rows of {}", k.shape(), v.shape(), self.width);
+            return Err(op.shape_error(why));
+        }
+        let rows = k.len().checked_div(self.width).unwrap_or(0);
+        if rows > self.capacity - self.len {
+            let why = format!("{rows} rows after {} of a cache of capacity {}", self.len, self.capacity);
+            return Err(Error::new(op.name, ErrorKind::IndexOutOfRange(why)));
+        }
+        if rows > 0 {
+            // Both sources are made ready before either is written.
+            let (k, v) = (self.apart(op, k)?, self.apart(op, v)?);
+            self.copy(op, &k, &self.k)?;
+            self.copy(op, &v, &self.v)?;
+        }
+        Ok(rows)
+    }
+
+    /// A source that is no buffer of this cache: WebGPU cannot bind one buffer for reading and for writing at once.
+    fn apart(&self, op: &Op<'_>, x: &Tensor) -> Result<Tensor> {
+        let own = [&self.k, &self.v].into_iter().any(|c| match (&c.data(), &x.data()) {
+            (Ok(c), Ok(x)) => matches!((&c.storage, &x.storage), (Some(c), Some(x)) if c.same(x)),
+            _ => false,
+        });
+        if !own {
+            return Ok(x.clone());
+        }
+        let len = x.len() as u64;
+        op.run(&kernels::COPY_AT, CopyAt { len: len as u32, at: 0 }, [x], x.shared_shape(), len.div_ceil(1024), len)
+    }
+
+    fn copy(&self, op: &Op<'_>, from: &Tensor, to: &Tensor) -> Result<()> {
+        let len = from.len() as u64;
+        let params = CopyAt { len: len as u32, at: (self.len * self.width) as u32 };
+        if let Some(target) = &to.data()?.storage {
+            op.record(&kernels::COPY_AT, params, [from], Output::Into(target), len.div_ceil(1024), len)?;
+        }
+        Ok(())
+    }
+
+    /// All `capacity` rows of keys, `[capacity, width]`; those beyond [`len`](KvCache::len) hold anything.
+    pub fn k(&self) -> Tensor {
+        self.k.clone()
+    }
+
+    /// All `capacity` rows of values.
+    pub fn v(&self) -> Tensor {
+        self.v.clone()
+    }
+
+    /// Rows that count.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether no row counts.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Rows at most.
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Forgets the rows from `len` on; a longer `len` changes nothing.
+    pub fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len);
+    }
+}
+
+impl fmt::Debug for KvCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KvCache({} of {} rows of {})", self.len, self.capacity, self.width)
+    }
+}

@@ -1,0 +1,11 @@
+//! The device ops: each checks its shapes, chooses a kernel and records it. One file a family.
+
+mod attention;
+mod elementwise;
+mod index;
+mod kv_cache;
+mod matmul;
+mod norm;
+mod rope;
+
+pub use kv_cache::KvCache;

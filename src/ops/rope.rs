@@ -1,0 +1,73 @@
+//! Rotary position embedding.
+
+use std::f64::consts::TAU;
+
+use crate::context::{Context, Op};
+use crate::error::Result;
+use crate::kernels::{self, Rope};
+use crate::tensor::Tensor;
+
+impl Op<'_> {
+    fn rope(&self, x: &Tensor, base: f32, rope: Rope) -> Result<Tensor> {
+        let Rope { t, h, dh, offset } = rope;
+        self.inputs(&[x])?;
+        if !dh.is_multiple_of(2) {
+            return Err(self.argument_error(format!("a head size of {dh} has no halves to rotate; it must be even")));
+        }
+        if !(base.is_finite() && base > 0.0) {
+            return Err(self.argument_error(format!("base {base} is not a positive number")));
+        }
+        if offset.checked_add(t).is_none() {
+            return Err(self.argument_error(format!("positions {offset} + {t} are beyond u32")));
+        }
+        self.expect("x", x, &[t, h, dh])?;
+        if x.is_empty() {
+            return Ok(x.clone());
+        }
+        let table = self.frequencies(base, dh)?;
+        let pairs = x.len() as u64 / 2;
+        self.run(&kernels::ROPE, rope, [x, &table], x.shared_shape(), pairs.div_ceil(256), 30 * pairs)
+    }
+
+    /// `base^(-2j/dh) / 2π` for each pair j, as 64-bit binary fractions of a turn, made once for each base and size.
+    fn frequencies(&self, base: f32, dh: u32) -> Result<Tensor> {
+        self.table((base.to_bits(), dh), || {
+            let pairs = dh as usize / 2;
+            let words: Vec<u32> = (0..pairs)
+                .flat_map(|j| {
+                    let turns = f64::from(base).powf(-2.0 * j as f64 / f64::from(dh)) / TAU;
+                    let fraction = (turns.fract() * 2f64.powi(64)) as u64;
+                    [(fraction >> 32) as u32, fraction as u32]
+                })
+                .collect();
+            self.upload(words.len() as u64, &[pairs, 2], |queue, buffer| {
+                queue.write_buffer(buffer, 0, bytemuck::cast_slice(&words));
+            })
+        })
+    }
+}
+
+/// # Rotary embedding
+///
+/// Rotate-half (NeoX, Llama): within each head of `dh`, the pair (j, j + dh/2) turns by `position · base^(-2j/dh)`.
+/// Angles are exact at any position. Results have the shape of `x`.
+impl Context {
+    /// x `[t, h · dh]`, row i at position i.
+    ///
+    /// # Errors
+    /// `shape-mismatch` if `x` does not hold t·h·dh elements; `invalid-argument` for an odd `dh` or a `base` that is not
+    /// positive.
+    #[track_caller]
+    pub fn rope_t(&self, x: &Tensor, t: u32, h: u32, dh: u32, base: f32) -> Tensor {
+        self.op("rope_t").eval(|op| op.rope(x, base, Rope { t, h, dh, offset: 0 }))
+    }
+
+    /// x `[t, h · dh]`, row i at position i + offset.
+    ///
+    /// # Errors
+    /// As [`rope_t`](Context::rope_t), and `invalid-argument` for positions beyond u32.
+    #[track_caller]
+    pub fn rope_off_t(&self, x: &Tensor, t: u32, h: u32, dh: u32, base: f32, offset: u32) -> Tensor {
+        self.op("rope_off_t").eval(|op| op.rope(x, base, Rope { t, h, dh, offset }))
+    }
+}
