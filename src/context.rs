@@ -5,7 +5,7 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::device::{self, Adapter, Gpu, Mapped, Memory, Output, Stats, Storage};
+use crate::device::{self, Adapter, Gpu, Memory, Output, Pending, Stats, Storage};
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::{Kernel, Params};
 use crate::tensor::{Data, Tensor};
@@ -115,6 +115,11 @@ impl Context {
         self.gpu.memory()
     }
 
+    /// Why the device was lost, once it is; every later op and read gives `device-lost`.
+    pub fn lost(&self) -> Option<(wgpu::DeviceLostReason, String)> {
+        self.gpu.lost().get().map(|lost| (lost.reason, lost.message))
+    }
+
     /// Gives recorded work to the GPU without waiting for it. Reads do this by themselves.
     pub fn flush(&self) {
         self.gpu.flush();
@@ -160,20 +165,16 @@ impl Context {
     /// # Errors
     /// The error of a failed tensor, or the fault that the GPU reported of the work behind this one.
     pub async fn to_vec(&self, t: &Tensor) -> Result<Vec<f32>> {
-        match self.read(t).await? {
-            Some(mapped) => {
-                Ok(mapped.view.as_deref().map(|bytes| bytemuck::pod_collect_to_vec(bytes)).unwrap_or_default())
-            }
-            None => Ok(Vec::new()),
-        }
+        let Some(read) = self.start_read(t)? else { return Ok(Vec::new()) };
+        let mapped = read.finish().await?;
+        Ok(mapped.bytes().map(bytemuck::pod_collect_to_vec).unwrap_or_default())
     }
 
-    /// The mapped bytes of a tensor; `None` without elements.
-    pub(crate) async fn read(&self, t: &Tensor) -> Result<Option<Mapped>> {
+    /// Records the read of a tensor; `None` without elements.
+    pub(crate) fn start_read(&self, t: &Tensor) -> Result<Option<Pending>> {
         let op = "to_vec";
-        let data = self.op(op).data(t)?.clone();
-        match data.storage {
-            Some(storage) => self.gpu.read(op, storage, t.len() as u64 * 4).await.map(Some),
+        match &self.op(op).data(t)?.storage {
+            Some(storage) => self.gpu.start_read(op, storage, t.len() as u64 * 4).map(Some),
             None => Ok(None),
         }
     }

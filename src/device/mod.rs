@@ -14,7 +14,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub(crate) use adapter::{Adapter, adapters};
 pub(crate) use event::Event;
-pub(crate) use pool::First;
 pub(crate) use readback::Mapped;
 pub(crate) use verdict::{Lineage, Verdict};
 
@@ -24,7 +23,7 @@ use crate::platform;
 use batch::{Batch, Read};
 use bindings::{BindGroups, Layouts};
 use pipelines::Pipelines;
-use pool::{Buffer, Pool};
+use pool::{Buffer, First, Pool};
 use readback::{Staging, StagingPool};
 
 /// Bytes of a dispatch's uniform parameters: WebGPU's default offset alignment.
@@ -43,7 +42,7 @@ const COST_MAX_SOFTWARE: u64 = 500_000_000;
 /// Why and how a device was lost.
 #[derive(Debug, Clone)]
 pub(crate) struct Lost {
-    pub(crate) destroyed: bool,
+    pub(crate) reason: wgpu::DeviceLostReason,
     pub(crate) message: String,
 }
 
@@ -137,6 +136,35 @@ impl Recorder {
     }
 }
 
+/// A read on its way.
+pub(crate) struct Pending {
+    gpu: Arc<Gpu>,
+    op: &'static str,
+    staging: Arc<Staging>,
+    bytes: u64,
+    batch: u64,
+    mapped: Arc<Event<bool>>,
+    lineage: Lineage,
+}
+
+impl Pending {
+    /// Submits the batch of the read if nobody has, and waits for the bytes and for what the GPU says of them.
+    pub(crate) async fn finish(self) -> Result<Mapped> {
+        let Self { gpu, op, staging, bytes, batch, mapped, lineage } = self;
+        // Reads that start together share one submit: each records its copy before the first of them goes on.
+        platform::yield_once().await;
+        gpu.flush_batch(batch);
+        let mapped = platform::arrival(&gpu.device, &mapped, &gpu.lost).await;
+        lineage.wait(op).await.map_err(|e| Error::new(op, gpu.fault(e.kind().clone())))?;
+        let failed = |why: String| Error::new(op, gpu.fault(ErrorKind::Internal(why)));
+        if mapped != Some(true) {
+            return Err(failed("the GPU refused to map the result".into()));
+        }
+        let view = staging.raw.get_mapped_range(..bytes).map_err(|e| failed(format!("{e:?}")))?;
+        Ok(Mapped { gpu: gpu.clone(), staging, view: Some(view) })
+    }
+}
+
 /// Where a dispatch writes.
 pub(crate) enum Output<'a> {
     /// A fresh buffer of so many bytes.
@@ -152,7 +180,7 @@ impl Gpu {
         let lost = Arc::new(Event::new());
         let on_lost = lost.clone();
         device.set_device_lost_callback(move |reason, message| {
-            on_lost.set(Lost { destroyed: reason == wgpu::DeviceLostReason::Destroyed, message });
+            on_lost.set(Lost { reason, message });
         });
         // Faults come through error scopes; what is left here belongs to nobody's read. wgpu's default would panic.
         device.on_uncaptured_error(Arc::new(|error| platform::warn(&format!("tensorweft: {error}"))));
@@ -349,6 +377,14 @@ impl Gpu {
         self.submit(&mut self.recorder());
     }
 
+    /// As `flush`, if `batch` is still being recorded.
+    fn flush_batch(&self, batch: u64) {
+        let mut recorder = self.recorder();
+        if recorder.batch.id == batch {
+            self.submit(&mut recorder);
+        }
+    }
+
     fn submit(&self, recorder: &mut Recorder) {
         if recorder.batch.is_empty() {
             return;
@@ -371,52 +407,33 @@ impl Gpu {
         recorder.destroy(gone);
     }
 
-    /// The first `bytes` of a buffer, as all work recorded so far leaves them.
-    pub(crate) async fn read(self: &Arc<Self>, op: &'static str, storage: Arc<Storage>, bytes: u64) -> Result<Mapped> {
+    /// Records a copy of the first `bytes` of a buffer, as all work recorded so far leaves them.
+    pub(crate) fn start_read(self: &Arc<Self>, op: &'static str, storage: &Storage, bytes: u64) -> Result<Pending> {
         self.alive(op)?;
         let mapped = Arc::new(Event::new());
         let mut lineage = storage.lineage().clone();
-        let (staging, batch) = {
-            let mut recorder = self.recorder();
-            let size = StagingPool::class(bytes);
-            let staging = match recorder.staging.take(size) {
-                Some(staging) => staging,
-                None => {
-                    let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-                    let (raw, verdict) = self.create(&mut recorder.stats, size, usage);
-                    let staging = Arc::new(Staging::new(raw, size, &self.staging_bytes));
-                    if let Some(kind) = verdict.failed() {
-                        return Err(Error::new(op, self.fault(kind)));
-                    }
-                    lineage.add(&verdict);
-                    staging
+        let mut recorder = self.recorder();
+        let size = StagingPool::class(bytes);
+        let staging = match recorder.staging.take(size) {
+            Some(staging) => staging,
+            None => {
+                let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+                let (raw, verdict) = self.create(&mut recorder.stats, size, usage);
+                let staging = Arc::new(Staging::new(raw, size, &self.staging_bytes));
+                if let Some(kind) = verdict.failed() {
+                    return Err(Error::new(op, self.fault(kind)));
                 }
-            };
-            let batch = &mut recorder.batch;
-            storage.buffer.used_in(batch.id);
-            lineage.add(&batch.verdict);
-            let read = Read { staging: staging.clone(), bytes, mapped: mapped.clone() };
-            batch.read(storage.buffer.clone(), read);
-            (staging, batch.id)
-        };
-        drop(storage);
-        // Reads that start together share one submit: each records its copy before the first of them goes on.
-        platform::yield_once().await;
-        {
-            let mut recorder = self.recorder();
-            if recorder.batch.id == batch {
-                self.submit(&mut recorder);
+                lineage.add(&verdict);
+                staging
             }
-        }
-        let mapped = platform::arrival(&self.device, &mapped, &self.lost).await;
-        lineage.wait(op).await.map_err(|e| Error::new(op, self.fault(e.kind().clone())))?;
-        if mapped != Some(true) {
-            let why = self.fault(ErrorKind::Internal("the GPU refused to map the result".into()));
-            return Err(Error::new(op, why));
-        }
-        let view = staging.raw.get_mapped_range(..bytes);
-        let view = view.map_err(|e| Error::new(op, self.fault(ErrorKind::Internal(format!("{e:?}")))))?;
-        Ok(Mapped { gpu: self.clone(), staging, view: Some(view) })
+        };
+        let batch = &mut recorder.batch;
+        storage.buffer.used_in(batch.id);
+        lineage.add(&batch.verdict);
+        batch.read(storage.buffer.clone(), Read { staging: staging.clone(), bytes, mapped: mapped.clone() });
+        let batch = batch.id;
+        drop(recorder);
+        Ok(Pending { gpu: self.clone(), op, staging, bytes, batch, mapped, lineage })
     }
 
     /// Keeps an unmapped staging buffer for the next read.
@@ -427,6 +444,6 @@ impl Gpu {
     /// Ends the device; all that is pending fails with `device-lost`.
     pub(crate) fn destroy(&self) {
         self.device.destroy();
-        self.lost.set(Lost { destroyed: true, message: "the context was destroyed".into() });
+        self.lost.set(Lost { reason: wgpu::DeviceLostReason::Destroyed, message: "the context was destroyed".into() });
     }
 }

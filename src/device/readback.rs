@@ -61,6 +61,12 @@ pub(crate) struct Mapped {
     pub(crate) view: Option<wgpu::BufferView>,
 }
 
+impl Mapped {
+    pub(crate) fn bytes(&self) -> Option<&[u8]> {
+        self.view.as_deref()
+    }
+}
+
 impl Drop for Mapped {
     fn drop(&mut self) {
         // A view must be gone before its buffer is unmapped.

@@ -1,1 +1,316 @@
-//! The browser facade.
+//! What the npm package's facade (`js/index.js`) calls: plain functions over handles. The facade checks types and
+//! numbers, this side shapes.
+
+mod ops;
+mod slab;
+
+use std::cell::{Cell, RefCell};
+
+use js_sys::{Array, Float32Array, Function, Object, Promise, Reflect, Uint8Array, Uint32Array};
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::future_to_promise;
+
+use crate::device;
+use crate::error::{Error, ErrorKind};
+use crate::{Context, KvCache, Tensor};
+use slab::Slab;
+
+/// Dimensions of a result's shape that are handed over without a call.
+const QUICK_RANK: usize = 8;
+
+thread_local! {
+    static CONTEXTS: RefCell<Slab<Context>> = const { RefCell::new(Slab::new()) };
+    static TENSORS: RefCell<Slab<Tensor>> = const { RefCell::new(Slab::new()) };
+    static CACHES: RefCell<Slab<KvCache>> = const { RefCell::new(Slab::new()) };
+    /// `(code, message) => TensorError`
+    static MAKE_ERROR: RefCell<Option<Function>> = const { RefCell::new(None) };
+    /// Rank and dimensions of the last result.
+    static SHAPE: [Cell<u32>; QUICK_RANK + 1] = const { [const { Cell::new(0) }; QUICK_RANK + 1] };
+}
+
+type Js<T> = std::result::Result<T, JsValue>;
+
+/// The JavaScript name of an op: camelCase, without `_t`.
+fn js_name(op: &str) -> String {
+    if op == "to_vec" {
+        return "toArray".into();
+    }
+    let mut words = op.strip_suffix("_t").unwrap_or(op).split('_');
+    let mut name = words.next().unwrap_or_default().to_string();
+    for word in words {
+        let (first, rest) = word.split_at(word.len().min(1));
+        name += &first.to_uppercase();
+        name += rest;
+    }
+    name
+}
+
+fn throw(error: &Error) -> JsValue {
+    let message = format!("{}: {}", js_name(error.op()), error.kind());
+    let make = MAKE_ERROR.with_borrow(Clone::clone);
+    match make.map(|make| make.call2(&JsValue::UNDEFINED, &error.code().into(), &message.as_str().into())) {
+        Some(Ok(error)) => error,
+        _ => js_sys::Error::new(&message).into(),
+    }
+}
+
+fn gone(what: &'static str) -> JsValue {
+    throw(&Error::new(what, ErrorKind::Internal("a handle that is not there".into())))
+}
+
+fn context(handle: u32) -> Js<Context> {
+    CONTEXTS.with_borrow(|all| all.get(handle).cloned()).ok_or_else(|| gone("Context"))
+}
+
+fn tensor(handle: u32) -> Js<Tensor> {
+    TENSORS.with_borrow(|all| all.get(handle).cloned()).ok_or_else(|| gone("Tensor"))
+}
+
+fn with_cache<T>(handle: u32, f: impl FnOnce(&mut KvCache) -> T) -> Js<T> {
+    CACHES.with_borrow_mut(|all| all.get_mut(handle).map(f)).ok_or_else(|| gone("KvCache"))
+}
+
+/// Hands a sound tensor over, with its shape in the quick place; the error of a failed one is thrown.
+fn give(t: Tensor) -> Js<u32> {
+    if let Some(error) = t.error() {
+        return Err(throw(error));
+    }
+    SHAPE.with(|quick| {
+        quick[0].set(t.shape().len() as u32);
+        for (slot, size) in quick[1..].iter().zip(t.shape()) {
+            slot.set(*size as u32);
+        }
+    });
+    Ok(TENSORS.with_borrow_mut(|all| all.insert(t)))
+}
+
+fn sizes(shape: &[u32]) -> Vec<usize> {
+    shape.iter().map(|s| *s as usize).collect()
+}
+
+fn record(fields: &[(&str, JsValue)]) -> JsValue {
+    let object = Object::new();
+    for (name, value) in fields {
+        let _ = Reflect::set(&object, &JsValue::from_str(name), value);
+    }
+    object.into()
+}
+
+/// To be called once, before anything else.
+#[wasm_bindgen]
+pub fn setup(make_error: Function) {
+    console_error_panic_hook::set_once();
+    MAKE_ERROR.set(Some(make_error));
+}
+
+/// Address of the rank and dimensions of the last result, `1 + 8` words.
+#[wasm_bindgen(js_name = shapeAddress)]
+pub fn shape_address() -> u32 {
+    SHAPE.with(|quick| quick.as_ptr() as usize as u32)
+}
+
+/// A tensor's shape, for ranks beyond the quick place.
+#[wasm_bindgen(js_name = shapeOf)]
+pub fn shape_of(t: u32) -> Js<Vec<u32>> {
+    Ok(tensor(t)?.shape().iter().map(|s| *s as u32).collect())
+}
+
+// === Contexts ===
+
+#[wasm_bindgen(js_name = contextCreate)]
+pub fn context_create(low_power: bool) -> Promise {
+    future_to_promise(async move {
+        let made = async {
+            let mut found = device::adapters().await?;
+            if low_power {
+                found.reverse();
+            }
+            Context::first_of(found).await
+        };
+        give_context(made.await)
+    })
+}
+
+#[wasm_bindgen(js_name = contextAt)]
+pub fn context_at(index: u32) -> Promise {
+    future_to_promise(async move { give_context(Context::for_adapter(index as usize).await) })
+}
+
+fn give_context(made: crate::Result<Context>) -> Js<JsValue> {
+    let context = made.map_err(|e| throw(&e))?;
+    Ok(CONTEXTS.with_borrow_mut(|all| all.insert(context)).into())
+}
+
+#[wasm_bindgen(js_name = contextList)]
+pub fn context_list() -> Promise {
+    future_to_promise(async {
+        let found = device::adapters().await.unwrap_or_default();
+        let entries = found.into_iter().zip(0u32..).map(|(adapter, index)| {
+            record(&[
+                ("index", index.into()),
+                ("name", adapter.name.into()),
+                ("backend", backend_name(adapter.backend).into()),
+                ("deviceType", type_name(adapter.device_type).into()),
+            ])
+        });
+        Ok(entries.collect::<Array>().into())
+    })
+}
+
+fn backend_name(backend: wgpu::Backend) -> &'static str {
+    if backend == wgpu::Backend::BrowserWebGpu { "webgpu" } else { backend.to_str() }
+}
+
+fn type_name(device_type: wgpu::DeviceType) -> &'static str {
+    match device_type {
+        wgpu::DeviceType::DiscreteGpu => "discrete-gpu",
+        wgpu::DeviceType::IntegratedGpu => "integrated-gpu",
+        wgpu::DeviceType::VirtualGpu => "virtual-gpu",
+        wgpu::DeviceType::Cpu => "cpu",
+        wgpu::DeviceType::Other => "other",
+    }
+}
+
+#[wasm_bindgen(js_name = contextInfo)]
+pub fn context_info(c: u32) -> Js<JsValue> {
+    let context = context(c)?;
+    Ok(record(&[
+        ("backend", backend_name(context.backend).into()),
+        ("adapterName", context.adapter_name.as_str().into()),
+        ("isSoftware", context.is_software().into()),
+    ]))
+}
+
+#[wasm_bindgen(js_name = contextLost)]
+pub fn context_lost(c: u32) -> Js<Promise> {
+    let gpu = context(c)?.gpu;
+    Ok(future_to_promise(async move {
+        let lost = gpu.lost().wait().await;
+        let reason = match lost.reason {
+            wgpu::DeviceLostReason::Destroyed => "destroyed",
+            wgpu::DeviceLostReason::Unknown => "unknown",
+        };
+        Ok(record(&[("reason", reason.into()), ("message", lost.message.into())]))
+    }))
+}
+
+#[wasm_bindgen(js_name = contextMemory)]
+pub fn context_memory(c: u32) -> Js<JsValue> {
+    let memory = context(c)?.memory();
+    Ok(record(&[
+        ("tensors", (memory.tensors as f64).into()),
+        ("liveBytes", (memory.live_bytes as f64).into()),
+        ("pooledBytes", (memory.pooled_bytes as f64).into()),
+        ("peakBytes", (memory.peak_bytes as f64).into()),
+    ]))
+}
+
+#[wasm_bindgen(js_name = contextDestroy)]
+pub fn context_destroy(c: u32) -> Js<()> {
+    context(c)?.destroy();
+    Ok(())
+}
+
+#[wasm_bindgen(js_name = contextFree)]
+pub fn context_free(c: u32) {
+    let gone = CONTEXTS.with_borrow_mut(|all| all.remove(c));
+    drop(gone);
+}
+
+// === Tensors ===
+
+/// Uploads straight from the caller's array, in slices, so that wasm memory never holds it.
+#[wasm_bindgen]
+pub fn upload(c: u32, data: &Float32Array, shape: &[u32]) -> Js<u32> {
+    const SLICE: u32 = 4 << 20;
+    let context = context(c)?;
+    let op = context.op("tensor");
+    give(op.eval(|op| {
+        op.upload(u64::from(data.length()), &sizes(shape), |queue, buffer| {
+            let (Some(queue), Some(buffer)) = (queue.as_webgpu(), buffer.as_webgpu()) else { return };
+            for at in (0..data.length()).step_by(SLICE as usize) {
+                let len = SLICE.min(data.length() - at);
+                // A fault here is caught by the error scope around the upload.
+                let _ = queue.write_buffer_with_f64_and_buffer_source_and_f64_and_f64(
+                    buffer,
+                    f64::from(at) * 4.0,
+                    data,
+                    f64::from(at),
+                    f64::from(len),
+                );
+            }
+        })
+    }))
+}
+
+#[wasm_bindgen]
+pub fn empty(c: u32, shape: &[u32]) -> Js<u32> {
+    give(context(c)?.empty(&sizes(shape)))
+}
+
+/// A Promise of a fresh `Float32Array`. What it reads is settled by this call: later work does not change it.
+#[wasm_bindgen]
+pub fn read(c: u32, t: u32) -> Js<Promise> {
+    let read = context(c)?.start_read(&tensor(t)?).map_err(|e| throw(&e))?;
+    Ok(future_to_promise(async move {
+        let Some(read) = read else { return Ok(Float32Array::new_with_length(0).into()) };
+        let mapped = read.finish().await.map_err(|e| throw(&e))?;
+        // From the mapping to the caller's array, without a stop in wasm memory.
+        let copy = match &mapped.view {
+            Some(view) => Uint8Array::new(view.as_uint8array()),
+            None => Uint8Array::new_with_length(0),
+        };
+        Ok(Float32Array::new(&copy.buffer()).into())
+    }))
+}
+
+#[wasm_bindgen]
+pub fn free(t: u32) {
+    let gone = TENSORS.with_borrow_mut(|all| all.remove(t));
+    drop(gone);
+}
+
+// === Caches ===
+
+#[wasm_bindgen(js_name = cacheCreate)]
+pub fn cache_create(c: u32, capacity: u32, width: u32) -> Js<u32> {
+    let cache = context(c)?.kv_cache(capacity as usize, width as usize);
+    for half in [cache.k(), cache.v()] {
+        if let Some(error) = half.error() {
+            return Err(throw(error));
+        }
+    }
+    Ok(CACHES.with_borrow_mut(|all| all.insert(cache)))
+}
+
+#[wasm_bindgen(js_name = cacheAppend)]
+pub fn cache_append(cache: u32, k: u32, v: u32) -> Js<()> {
+    let (k, v) = (tensor(k)?, tensor(v)?);
+    with_cache(cache, |cache| cache.append(&k, &v))?.map_err(|e| throw(&e))
+}
+
+#[wasm_bindgen(js_name = cacheTruncate)]
+pub fn cache_truncate(cache: u32, length: u32) -> Js<()> {
+    with_cache(cache, |cache| cache.truncate(length as usize))
+}
+
+#[wasm_bindgen(js_name = cacheLength)]
+pub fn cache_length(cache: u32) -> Js<u32> {
+    with_cache(cache, |cache| cache.len() as u32)
+}
+
+#[wasm_bindgen(js_name = cacheK)]
+pub fn cache_k(cache: u32) -> Js<u32> {
+    give(with_cache(cache, |cache| cache.k())?)
+}
+
+#[wasm_bindgen(js_name = cacheV)]
+pub fn cache_v(cache: u32) -> Js<u32> {
+    give(with_cache(cache, |cache| cache.v())?)
+}
+
+#[wasm_bindgen(js_name = cacheFree)]
+pub fn cache_free(cache: u32) {
+    let gone = CACHES.with_borrow_mut(|all| all.remove(cache));
+    drop(gone);
+}

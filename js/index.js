@@ -1,0 +1,504 @@
+// The facade of the npm package: checks the types and numbers of every argument, names errors, and owns handles.
+// Shapes are checked and everything is computed on the other side, in wasm.
+
+import load, * as wasm from './tensorweft.js';
+
+/** An error of this package. `code` is stable; the message names the op and the shapes. */
+export class TensorError extends Error {
+  constructor(code, message, options) {
+    super(message, options);
+    this.name = 'TensorError';
+    this.code = code;
+  }
+}
+
+const fail = (op, code, why) => {
+  throw new TensorError(code, `${op}: ${why}`);
+};
+
+// === Loading ===
+
+let exports;
+let loading;
+
+/** Loads the wasm once. `Context.create()` calls it; a failed try can be repeated. */
+export function init(options) {
+  return (loading ??= start(options).catch((error) => {
+    loading = undefined;
+    throw error;
+  }));
+}
+
+async function start(options) {
+  const source = options?.wasm ?? new URL('tensorweft_bg.wasm', import.meta.url);
+  try {
+    exports = await load({ module_or_path: await code(await source) });
+  } catch (error) {
+    if (error instanceof TensorError) throw error;
+    throw new TensorError('wasm-load', `init: the wasm could not be started: ${error?.message ?? error}`, { cause: error });
+  }
+  wasm.setup((code, message) => new TensorError(code, message));
+}
+
+/** The bytes or module behind whatever `init` was given. */
+async function code(source) {
+  if (source instanceof WebAssembly.Module) return source;
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return source;
+  const response = source instanceof Response ? source : await request(source);
+  if (response instanceof Uint8Array) return response;
+  const from = response.url || 'the given response';
+  if (!response.ok) throw new TensorError('wasm-load', `init: could not load the wasm from ${from}: HTTP ${response.status}`);
+  // Not by streaming: that refuses every MIME type but one, and the file is small.
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  if (!(bytes[0] === 0 && bytes[1] === 0x61 && bytes[2] === 0x73 && bytes[3] === 0x6d)) {
+    const html = bytes[0] === 0x3c ? ' (the server answered with a page; is the path right?)' : '';
+    throw new TensorError('wasm-load', `init: what was loaded from ${from} is not wasm${html}`);
+  }
+  return bytes;
+}
+
+async function request(source) {
+  const url = String(source.url ?? source);
+  const fs = url.startsWith('file:') && globalThis.process?.getBuiltinModule?.('node:fs');
+  try {
+    return fs ? new Uint8Array(fs.readFileSync(new URL(url))) : await fetch(source);
+  } catch (error) {
+    throw new TensorError('wasm-load', `init: could not load the wasm from ${url}: ${error?.message ?? error}`, { cause: error });
+  }
+}
+
+/** WebGPU is asked for before anything is loaded. */
+function needWebGpu(op) {
+  if (globalThis.navigator?.gpu) return;
+  fail(
+    op,
+    'no-webgpu',
+    globalThis.isSecureContext === false
+      ? 'WebGPU needs a secure page: serve it over https or from localhost'
+      : 'WebGPU is not available here: use a current browser with WebGPU switched on',
+  );
+}
+
+// === Arguments ===
+
+/** Passed by this module alone to the constructors, which are not for users. */
+const KEY = Symbol();
+
+function ours(key, name) {
+  if (key !== KEY) fail(name, 'invalid-argument', `use the methods of Context; ${name} has no public constructor`);
+}
+
+function u32(op, name, value) {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 2 ** 32) return value;
+  return fail(op, 'invalid-argument', `${name} is ${show(value)}, but a whole number from 0 to 2^32 - 1 is expected`);
+}
+
+function finite(op, name, value) {
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  return fail(op, 'invalid-argument', `${name} is ${show(value)}, but a finite number is expected`);
+}
+
+function u32s(op, name, values) {
+  if (values instanceof Uint32Array) return values;
+  if (!Array.isArray(values)) fail(op, 'invalid-argument', `${name} is ${show(values)}, but an array of whole numbers is expected`);
+  return Uint32Array.from(values, (value, i) => u32(op, `${name}[${i}]`, value));
+}
+
+function f32s(op, name, values) {
+  if (values instanceof Float32Array) return values;
+  if (!Array.isArray(values)) fail(op, 'invalid-argument', `${name} is ${show(values)}, but a Float32Array is expected`);
+  return Float32Array.from(values, (value, i) =>
+    typeof value === 'number' ? value : fail(op, 'invalid-argument', `${name}[${i}] is ${show(value)}, but a number is expected`),
+  );
+}
+
+function show(value) {
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'object' && value !== null) return `an object of ${value.constructor?.name ?? 'no class'}`;
+  return typeof value === 'function' ? 'a function' : String(value);
+}
+
+/** How each kind of argument of an op is checked; `wasm` takes what comes out. */
+const tensor = (name) => (op, value) => handleOf(op, name, value);
+const whole = (name) => (op, value) => u32(op, name, value);
+const number = (name, otherwise) => (op, value) => finite(op, name, value === undefined ? otherwise : value);
+/** NaN stands for what only the shapes tell. */
+const optional = (check) => (op, value) => (value === undefined ? NaN : check(op, value));
+
+const OPS = {
+  mm: [tensor('b')],
+  mmBt: [tensor('b'), number('scale', 1)],
+  silu: [],
+  sigmoid: [],
+  sqrt: [],
+  gelu: [],
+  geluTanh: [],
+  relu: [],
+  add: [tensor('b')],
+  sub: [tensor('b')],
+  mul: [tensor('b')],
+  div: [tensor('b')],
+  addBias: [tensor('bias')],
+  dup: [(op, shape) => u32s(op, 'shape', shape)],
+  gather0: [(op, idx) => u32s(op, 'idx', idx)],
+  transpose2d: [],
+  softmax: [],
+  rmsnorm: [tensor('w'), number('eps', 1e-5)],
+  layernorm: [tensor('w'), tensor('b'), number('eps', 1e-5)],
+  rope: [whole('heads'), number('base', 10000)],
+  ropeOff: [whole('heads'), number('base'), whole('offset')],
+  mhaDecode: [tensor('k'), tensor('v'), whole('heads'), whole('kvHeads'), optional(whole('s'))],
+  mhaCausal: [tensor('k'), tensor('v'), whole('heads'), whole('kvHeads')],
+  mhaCausalOff: [tensor('k'), tensor('v'), whole('heads'), whole('kvHeads'), whole('offset')],
+  attention: [tensor('k'), tensor('v'), optional(number('scale'))],
+};
+
+// === Handles ===
+
+/** A net for handles that nobody disposed of. */
+const lostHandles = new FinalizationRegistry(([release, handle]) => release(handle));
+
+let quickShape;
+
+/** The shape of the last result: rank and dimensions lie at a fixed place of wasm memory. */
+function lastShape(handle) {
+  // A view is empty once wasm memory has grown.
+  if (!quickShape?.length) quickShape = new Uint32Array(exports.memory.buffer, wasm.shapeAddress(), 9);
+  const rank = quickShape[0];
+  const shape = rank < 9 ? Array.from(quickShape.subarray(1, rank + 1)) : Array.from(wasm.shapeOf(handle));
+  return Object.freeze(shape);
+}
+
+let handleOf;
+let makeTensor;
+
+/** Row-major f32 values on the GPU. */
+export class Tensor {
+  #context;
+  #handle;
+  #shape;
+
+  constructor(key, context, handle) {
+    ours(key, 'Tensor');
+    this.#context = context;
+    this.#handle = handle;
+    this.#shape = lastShape(handle);
+    lostHandles.register(this, [wasm.free, handle], this);
+    context[KEY].made(this);
+  }
+
+  static {
+    makeTensor = (context, handle) => new Tensor(KEY, context, handle);
+
+    handleOf = (op, name, value) => {
+      if (typeof value !== 'object' || value === null || !(#handle in value)) {
+        const twice = value?.constructor?.name === 'Tensor' ? ' (is the package loaded twice?)' : '';
+        fail(op, 'invalid-argument', `${name} is ${show(value)}, but a Tensor is expected${twice}`);
+      }
+      return value.#live(op, name);
+    };
+
+    for (const [name, checks] of Object.entries(OPS)) {
+      const run = wasm[name];
+      const method = {
+        [name](...given) {
+          const handle = handleOf(name, 'this', this);
+          const passed = checks.map((check, i) => check(name, given[i]));
+          return new Tensor(KEY, this.#context, run(this.#context[KEY].handle, handle, ...passed));
+        },
+      };
+      Object.defineProperty(Tensor.prototype, name, { value: method[name], writable: true, configurable: true });
+    }
+  }
+
+  #live(op, name) {
+    if (this.#handle === undefined) fail(op, 'disposed', `${name} of shape [${this.#shape.join(', ')}] was disposed`);
+    return this.#handle;
+  }
+
+  get shape() {
+    return this.#shape;
+  }
+
+  get size() {
+    return this.#shape.reduce((size, d) => size * d, 1);
+  }
+
+  get dtype() {
+    return 'float32';
+  }
+
+  get disposed() {
+    return this.#handle === undefined;
+  }
+
+  mulScalar(s) {
+    const op = 'mulScalar';
+    const [context, handle] = [this.#context[KEY].handle, this.#live(op, 'this')];
+    const y = typeof s === 'number' ? wasm.scale(context, handle, s) : wasm.mulScalar(context, handle, handleOf(op, 's', s));
+    return new Tensor(KEY, this.#context, y);
+  }
+
+  toArray() {
+    return wasm.read(this.#context[KEY].handle, this.#live('toArray', 'this'));
+  }
+
+  dispose() {
+    if (this.#handle === undefined) return;
+    lostHandles.unregister(this);
+    wasm.free(this.#handle);
+    this.#handle = undefined;
+  }
+
+  [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
+    this.dispose();
+  }
+}
+
+/** Rows of keys and values that grow on the GPU. */
+export class KvCache {
+  #context;
+  #handle;
+  #capacity;
+  #k;
+  #v;
+
+  constructor(key, context, handle, capacity) {
+    ours(key, 'KvCache');
+    this.#context = context;
+    this.#handle = handle;
+    this.#capacity = capacity;
+    lostHandles.register(this, [wasm.cacheFree, handle], this);
+    context[KEY].made(this);
+  }
+
+  #live(op) {
+    if (this.#handle === undefined) fail(op, 'disposed', `the cache of capacity ${this.#capacity} was disposed`);
+    return this.#handle;
+  }
+
+  get length() {
+    return wasm.cacheLength(this.#live('length'));
+  }
+
+  get capacity() {
+    return this.#capacity;
+  }
+
+  // One tensor for each half, as long as the caller keeps it: it shows what later appends write.
+  get k() {
+    const handle = this.#live('k');
+    if (!this.#k || this.#k.disposed) this.#k = this.#context[KEY].aside(() => makeTensor(this.#context, wasm.cacheK(handle)));
+    return this.#k;
+  }
+
+  get v() {
+    const handle = this.#live('v');
+    if (!this.#v || this.#v.disposed) this.#v = this.#context[KEY].aside(() => makeTensor(this.#context, wasm.cacheV(handle)));
+    return this.#v;
+  }
+
+  append(k, v) {
+    const op = 'append';
+    wasm.cacheAppend(this.#live(op), handleOf(op, 'k', k), handleOf(op, 'v', v));
+  }
+
+  truncate(length) {
+    wasm.cacheTruncate(this.#live('truncate'), u32('truncate', 'length', length));
+  }
+
+  dispose() {
+    if (this.#handle === undefined) return;
+    lostHandles.unregister(this);
+    this.#k?.dispose();
+    this.#v?.dispose();
+    wasm.cacheFree(this.#handle);
+    this.#handle = undefined;
+  }
+
+  [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
+    this.dispose();
+  }
+}
+
+/** All tensors and caches in a value: itself, or in arrays and plain objects. */
+function kept(value, found = new Set(), seen = new Set()) {
+  if (value instanceof Tensor || value instanceof KvCache) found.add(value);
+  else if (typeof value === 'object' && value !== null && !seen.has(value)) {
+    seen.add(value);
+    const proto = Object.getPrototypeOf(value);
+    const plain = Array.isArray(value) || proto === Object.prototype || proto === null;
+    if (plain) for (const part of Object.values(value)) kept(part, found, seen);
+  }
+  return found;
+}
+
+/** A device, and all that is computed on it. */
+export class Context {
+  #lost;
+  #destroyed = false;
+  #info;
+  #scopes = [];
+
+  constructor(key, handle) {
+    ours(key, 'Context');
+    const scopes = this.#scopes;
+    // What the other classes of this module may use.
+    Object.defineProperty(this, KEY, {
+      value: {
+        handle,
+        made: (value) => scopes.at(-1)?.add(value),
+        aside: (f) => {
+          const open = scopes.splice(0);
+          try {
+            return f();
+          } finally {
+            scopes.push(...open);
+          }
+        },
+      },
+    });
+    this.#info = wasm.contextInfo(handle);
+    this.#lost = wasm.contextLost(handle);
+    lostHandles.register(this, [wasm.contextFree, handle], this);
+  }
+
+  static async create(options) {
+    const op = 'Context.create';
+    const power = options?.powerPreference;
+    if (![undefined, 'high-performance', 'low-power'].includes(power)) {
+      fail(op, 'invalid-argument', `powerPreference is ${show(power)}, but 'high-performance' or 'low-power' is expected`);
+    }
+    needWebGpu(op);
+    await init();
+    return new Context(KEY, await wasm.contextCreate(power === 'low-power'));
+  }
+
+  static async enumerate() {
+    if (!globalThis.navigator?.gpu) return [];
+    await init();
+    return wasm.contextList();
+  }
+
+  static async forAdapter(index) {
+    const op = 'Context.forAdapter';
+    u32(op, 'index', index);
+    needWebGpu(op);
+    await init();
+    return new Context(KEY, await wasm.contextAt(index));
+  }
+
+  get backend() {
+    return this.#info.backend;
+  }
+
+  get adapterName() {
+    return this.#info.adapterName;
+  }
+
+  get isSoftware() {
+    return this.#info.isSoftware;
+  }
+
+  get lost() {
+    return this.#lost;
+  }
+
+  tensor(data, shape) {
+    const op = 'tensor';
+    return makeTensor(this, wasm.upload(this[KEY].handle, f32s(op, 'data', data), u32s(op, 'shape', shape)));
+  }
+
+  empty(shape) {
+    return makeTensor(this, wasm.empty(this[KEY].handle, u32s('empty', 'shape', shape)));
+  }
+
+  matmul(a, b, m, k, n) {
+    return this.#host('matmul', { m, k, n }, [['a', a, [m, k]], ['b', b, [k, n]]], (a, b) => a.mm(b));
+  }
+
+  matmulBt(a, b, m, n, k, scale) {
+    return this.#host('matmulBt', { m, n, k }, [['a', a, [m, k]], ['b', b, [n, k]]], (a, b) => a.mmBt(b, scale));
+  }
+
+  add(a, b) {
+    return this.#host('add', {}, [['a', a, [a?.length]], ['b', b, [a?.length]]], (a, b) => a.add(b));
+  }
+
+  silu(x) {
+    return this.#host('silu', {}, [['x', x, [x?.length]]], (x) => x.silu());
+  }
+
+  softmax(x, rows, d) {
+    return this.#host('softmax', { rows, d }, [['x', x, [rows, d]]], (x) => x.softmax());
+  }
+
+  layernorm(x, weight, bias, rows, d, eps) {
+    const arrays = [['x', x, [rows, d]], ['weight', weight, [d]], ['bias', bias, [d]]];
+    return this.#host('layernorm', { rows, d }, arrays, (x, w, b) => x.layernorm(w, b, eps));
+  }
+
+  attention(q, k, v, rowsQ, rowsK, d, dv, scale) {
+    const arrays = [['q', q, [rowsQ, d]], ['k', k, [rowsK, d]], ['v', v, [rowsK, dv]]];
+    return this.#host('attention', { rowsQ, rowsK, d, dv }, arrays, (q, k, v) => q.attention(k, v, scale));
+  }
+
+  /** Uploads arrays, computes, and starts the read of the result; nothing stays behind. */
+  #host(op, sizes, arrays, compute) {
+    for (const [name, size] of Object.entries(sizes)) u32(op, name, size);
+    for (const [name, data, shape] of arrays) {
+      if (!(data instanceof Float32Array)) fail(op, 'invalid-argument', `${name} is ${show(data)}, but a Float32Array is expected`);
+      const wanted = shape.reduce((size, d) => size * d, 1);
+      if (data.length !== wanted) fail(op, 'shape-mismatch', `${name} has ${data.length} values, but [${shape.join(', ')}] holds ${wanted}`);
+    }
+    return this.#tidy(() => compute(...arrays.map(([, data, shape]) => this.tensor(data, shape))).toArray());
+  }
+
+  /** Runs `f` and disposes of everything it made. */
+  #tidy(f, keep = () => new Set()) {
+    const made = new Set();
+    this.#scopes.push(made);
+    let saved = new Set();
+    try {
+      const result = f();
+      saved = keep(result);
+      return result;
+    } finally {
+      this.#scopes.splice(this.#scopes.lastIndexOf(made), 1);
+      for (const value of made) {
+        if (saved.has(value)) this[KEY].made(value);
+        else value.dispose();
+      }
+    }
+  }
+
+  scope(f) {
+    if (typeof f !== 'function') fail('scope', 'invalid-argument', `f is ${show(f)}, but a function is expected`);
+    return this.#tidy(f, (result) => {
+      if (typeof result?.then === 'function') {
+        fail('scope', 'invalid-argument', 'the function gave a Promise; a scope ends when its function returns, so await outside of it');
+      }
+      return kept(result);
+    });
+  }
+
+  kvCache(capacity, width) {
+    const op = 'kvCache';
+    const handle = wasm.cacheCreate(this[KEY].handle, u32(op, 'capacity', capacity), u32(op, 'width', width));
+    return new KvCache(KEY, this, handle, capacity);
+  }
+
+  memory() {
+    return wasm.contextMemory(this[KEY].handle);
+  }
+
+  destroy() {
+    if (this.#destroyed) return;
+    this.#destroyed = true;
+    wasm.contextDestroy(this[KEY].handle);
+  }
+
+  [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
+    this.destroy();
+  }
+}
