@@ -52,12 +52,13 @@ export async function build() {
   await must(tool.bindgen(), [await link(), '--out-dir', stage, ...glue], { limit: 120 });
   await optimise(join(stage, WASM));
 
-  const minify = (from, to) => {
-    const { code } = transformSync(readFileSync(from, 'utf8'), { minify: true, format: 'esm', target: 'es2022', legalComments: 'none' });
+  const minify = (from, to, options) => {
+    const { code } = transformSync(readFileSync(from, 'utf8'), { minify: true, format: 'esm', target: 'es2022', legalComments: 'none', ...options });
     writeFileSync(to, code);
   };
   minify(join(stage, 'tensorweft.js'), join(stage, 'tensorweft.js'));
-  minify(join(root, 'js', 'index.js'), join(stage, 'index.js'));
+  // Class names show in consoles and messages; a copy of the package is told by them.
+  minify(join(root, 'js', 'index.js'), join(stage, 'index.js'), { keepNames: true });
   cpSync(join(root, 'js', 'index.d.ts'), join(stage, 'index.d.ts'));
 
   const made = readdirSync(stage).sort();
