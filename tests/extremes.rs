@@ -1,0 +1,397 @@
+//! Values at the ends of the range: no NaN that the mathematics does not have, none lost that it has,
+//! rows that do not touch each other, and the same bits from the same call.
+
+use futures_util::future::join_all;
+use tensorweft::{Context, Tensor};
+
+use crate::cases::{self, binary_op, unary_bound, unary_op};
+use crate::check::{Rng, bits, bound, close, read_all};
+use crate::reference::{self, Heads, widen};
+
+const NAN: f32 = f32::NAN;
+const INF: f32 = f32::INFINITY;
+
+async fn read(ctx: &Context, t: &Tensor) -> Vec<f32> {
+    ctx.to_vec(t).await.expect("a read")
+}
+
+/// Asserts that a result is what float64 says, by the rule of its family.
+#[track_caller]
+fn assert_close(what: &str, got: &[f32], want: &[f64], bound: &[f64]) {
+    if let Err(text) = close(got, want, bound) {
+        panic!("{what}: {text}");
+    }
+}
+
+fn row(ctx: &Context, x: &[f32]) -> Tensor {
+    ctx.tensor(x, &[1, x.len()])
+}
+
+gpu_test! {
+    async fn unary_ops_at_the_ends(ctx) {
+        let x: Vec<f32> = vec![
+            -1e30, -1e10, -1e4, -100.0, -89.0, -88.0, -50.0, -20.0, -13.5, -13.0, -12.0, -9.1, -5.0, -3.0, -1.0, -1e-3,
+            -1e-10, 0.0, 1e-10, 1e-3, 1.0, 3.0, 5.0, 9.1, 12.0, 13.0, 13.5, 20.0, 50.0, 88.0, 89.0, 100.0, 1e4, 1e10, 1e30,
+        ];
+        for op in ["silu_t", "sigmoid_t", "gelu_t", "gelu_tanh_t", "relu_t"] {
+            let got = read(ctx, &unary_op(op)(ctx, &row(ctx, &x))).await;
+            let want: Vec<f64> = x.iter().map(|&x| reference::unary(op)(f64::from(x))).collect();
+            assert_close(op, &got, &want, &unary_bound(op)(&want));
+        }
+        let roots = [0.0, 1e-30, 1e-10, 0.25, 2.0, 4.0, 1e4, 1e30, 3e38];
+        let got = read(ctx, &ctx.sqrt_t(&row(ctx, &roots))).await;
+        let want: Vec<f64> = roots.iter().map(|&x| f64::from(x).sqrt()).collect();
+        assert_close("sqrt_t", &got, &want, &bound::elementwise(&want));
+    }
+}
+
+gpu_test! {
+    async fn activations_by_literal_values(ctx) {
+        let x = row(ctx, &[-1e4, -100.0, -13.5, -3.0, 0.0, 1.0, 20.0, 1e4]);
+        let erf = read(ctx, &ctx.gelu_t(&x)).await;
+        assert_close("gelu_t", &erf, &[0.0, 0.0, 0.0, -0.00405, 0.0, 0.8413, 20.0, 1e4], &[1e-5, 1e-5, 1e-5, 1e-5, 0.0, 1e-4, 1e-4, 1e-2]);
+        let tanh = read(ctx, &ctx.gelu_tanh_t(&x)).await;
+        assert_close("gelu_tanh_t", &tanh, &[0.0, 0.0, 0.0, -0.00364, 0.0, 0.8412, 20.0, 1e4], &[1e-5, 1e-5, 1e-5, 1e-5, 0.0, 1e-4, 1e-4, 1e-2]);
+
+        let sigmoid = read(ctx, &ctx.sigmoid_t(&row(ctx, &[-1e4, -100.0, -89.0, 0.0, 89.0, 1e4]))).await;
+        assert_close("sigmoid_t", &sigmoid, &[0.0, 0.0, 0.0, 0.5, 1.0, 1.0], &[1e-30, 1e-30, 1e-30, 1e-7, 1e-6, 1e-6]);
+        let silu = read(ctx, &ctx.silu_t(&row(ctx, &[-1e4, -100.0, -20.0, 20.0, 1e4]))).await;
+        assert_close("silu_t", &silu, &[0.0, 0.0, -4.12e-8, 20.0, 1e4], &[1e-20, 1e-20, 1e-10, 1e-4, 1e-2]);
+    }
+}
+
+gpu_test! {
+    async fn nan_stays_where_it_is(ctx) {
+        let relu = read(ctx, &ctx.relu_t(&row(ctx, &[NAN, -1.0, 2.0, -0.0, -INF, INF]))).await;
+        assert!(relu[0].is_nan(), "{relu:?}");
+        assert_eq!(relu[1..], [0.0, 2.0, 0.0, 0.0, INF]);
+
+        // 0 is NaN, 1 is not, and so on through more than one vector of four and one workgroup.
+        let spotted: Vec<f32> = (0..1030).map(|i| if i % 7 == 3 { NAN } else { 0.5 + (i % 5) as f32 }).collect();
+        let clean = vec![1.5; spotted.len()];
+        let (x, y) = (row(ctx, &spotted), row(ctx, &clean));
+        let mut outputs: Vec<Tensor> = ["silu_t", "sigmoid_t", "sqrt_t", "gelu_t", "gelu_tanh_t", "relu_t"]
+            .iter().map(|op| unary_op(op)(ctx, &x)).collect();
+        for op in ["add_t", "sub_t", "mul_t", "div_t"] {
+            outputs.extend([binary_op(op)(ctx, &x, &y), binary_op(op)(ctx, &y, &x)]);
+        }
+        outputs.push(ctx.mul_scalar_t(&x, &ctx.tensor(&[2.0], &[1])));
+        outputs.push(ctx.add_bias_t(&x, &ctx.tensor(&clean, &[clean.len()])));
+        outputs.push(ctx.transpose2d_t(&x, 1, 1030));
+        outputs.push(ctx.gather0(&ctx.dup(&x, vec![1030, 1]), &(0..1030).collect::<Vec<u32>>(), 1));
+        for (i, got) in read_all(ctx, &outputs).await.iter().enumerate() {
+            for (j, (got, x)) in got.iter().zip(&spotted).enumerate() {
+                assert_eq!(got.is_nan(), x.is_nan(), "output {i}, element {j} is {got}");
+            }
+        }
+    }
+}
+
+gpu_test! {
+    /// NaN or infinity in one row leaves the bits of every other row alone.
+    async fn a_bad_row_spoils_no_other(ctx) {
+        for (rows, d) in [(5usize, 4usize), (5, 70), (4, 300), (3, 5000)] {
+            let good = Rng::new("rows").values(rows * d, -3.0, 3.0);
+            let w = vec![0.5; d];
+            let spoil = |value: f32| {
+                let mut x = good.clone();
+                x[d + d / 2] = value;
+                x
+            };
+            let run = |x: &[f32]| {
+                let x = ctx.tensor(x, &[rows, d]);
+                let w = ctx.tensor(&w, &[d]);
+                let square = ctx.tensor(&vec![0.25; d * 9], &[d, 9]);
+                let (r, c) = (rows as u32, d as u32);
+                let k = ctx.tensor(&vec![0.01; 6 * d], &[6, d]);
+                vec![
+                    ctx.softmax_t(&x, r, c),
+                    ctx.rmsnorm_t(&x, &w, r, c, 1e-5),
+                    ctx.layernorm_t(&x, &w, &w, r, c, 1e-5),
+                    ctx.rope_t(&x, r, 1, c, 1e4),
+                    ctx.mm(&x, &square, r, c, 9),
+                    ctx.mm_bt(&x, &ctx.dup(&square, vec![9, d]), r, 9, c, 0.5),
+                    ctx.attention_t(&x, &k, &k, r, 6, c, c, 0.1),
+                ]
+            };
+            let want = read_all(ctx, &run(&good)).await;
+            for bad in [NAN, INF] {
+                let got = read_all(ctx, &run(&spoil(bad))).await;
+                for (op, (got, want)) in got.iter().zip(&want).enumerate() {
+                    let width = got.len() / rows;
+                    assert!(got[width..2 * width].iter().any(|x| !x.is_finite()), "op {op} hides {bad} in a row of {d}");
+                    for r in (0..rows).filter(|&r| r != 1) {
+                        let part = r * width..(r + 1) * width;
+                        assert_eq!(bits(&got[part.clone()]), bits(&want[part]), "op {op}: {bad} in row 1 changes row {r} of {d}");
+                    }
+                }
+                if bad.is_nan() {
+                    for op in [0, 1, 2, 4, 5, 6] {
+                        let width = got[op].len() / rows;
+                        assert!(got[op][width..2 * width].iter().all(|x| x.is_nan()), "op {op}: the row of NaN is all NaN");
+                    }
+                }
+            }
+        }
+    }
+}
+
+gpu_test! {
+    /// A NaN in a column of b spoils that column only.
+    async fn a_bad_column_spoils_no_other(ctx) {
+        for (m, k, n) in [(1usize, 40usize, 33usize), (3, 40, 70), (70, 40, 70), (33, 7, 5)] {
+            let a = ctx.tensor(&Rng::new("a").unit(m * k), &[m, k]);
+            let mut b = Rng::new("b").unit(k * n);
+            b[(k / 2) * n + 2] = NAN;
+            let b = ctx.tensor(&b, &[k, n]);
+            let bt = ctx.transpose2d_t(&b, k as u32, n as u32);
+            let outputs = [
+                ctx.mm(&a, &b, m as u32, k as u32, n as u32),
+                ctx.mm_bt(&a, &bt, m as u32, n as u32, k as u32, 1.0),
+            ];
+            for got in read_all(ctx, &outputs).await {
+                for (i, x) in got.iter().enumerate() {
+                    assert_eq!(x.is_nan(), i % n == 2, "m {m} k {k} n {n}: element {i} is {x}");
+                }
+            }
+        }
+    }
+}
+
+gpu_test! {
+    async fn softmax_extremes(ctx) {
+        let cases: [(&[f32], usize, &[f64]); 11] = [
+            (&[1000.0, 1001.0, 1002.0], 3, &[0.0900306, 0.2447285, 0.6652410]),
+            (&[-1000.0, -1000.0], 2, &[0.5, 0.5]),
+            (&[-3.3e38; 4], 4, &[0.25; 4]),
+            (&[3.3e38, -3.3e38, 3.3e38], 3, &[0.5, 0.0, 0.5]),
+            (&[-INF, -INF, 0.0, 0.0], 2, &[0.0, 0.0, 0.5, 0.5]),
+            (&[0.0, 0.0, -INF, -INF, 1.0, 1.0], 2, &[0.5, 0.5, 0.0, 0.0, 0.5, 0.5]),
+            (&[1.0, -INF, 1.0, -INF], 4, &[0.5, 0.0, 0.5, 0.0]),
+            (&[-INF, -1e4, -INF], 3, &[0.0, 1.0, 0.0]),
+            (&[0.0, NAN, 0.0, 0.0], 2, &[f64::NAN, f64::NAN, 0.5, 0.5]),
+            (&[1e4, -1e4], 2, &[1.0, 0.0]),
+            (&[-INF], 1, &[0.0]),
+        ];
+        let outputs: Vec<Tensor> = cases.iter()
+            .map(|&(x, d, _)| ctx.softmax_t(&ctx.tensor(x, &[x.len() / d, d]), (x.len() / d) as u32, d as u32))
+            .collect();
+        for (got, (x, d, want)) in read_all(ctx, &outputs).await.iter().zip(cases) {
+            assert_close(&format!("softmax of {x:?}"), got, want, &bound::rows(want, d, 2e-6));
+            for (got, x) in got.iter().zip(x) {
+                assert!(*x != -INF || *got == 0.0, "a masked place is exactly 0, not {got}");
+            }
+        }
+    }
+}
+
+gpu_test! {
+    async fn softmax_of_long_and_masked_rows(ctx) {
+        for d in [64, 257, 5000, 50_257, 65_537, 151_936, 262_145] {
+            let mut x = vec![0.0; d];
+            x[d - 1] = 20.0;
+            let mut masked = vec![-INF; d];
+            masked[d / 2] = -7.0;
+            let mut nan = vec![0.0; d];
+            nan[d - 2] = NAN;
+            let rows = [x, vec![-INF; d], masked, nan, vec![1e4; d]].concat();
+            let got = read(ctx, &ctx.softmax_t(&ctx.tensor(&rows, &[5, d]), 5, d as u32)).await;
+            let rows: Vec<&[f32]> = got.chunks(d).collect();
+
+            let sum = (d - 1) as f64 + 20f64.exp();
+            let mut want = vec![1.0 / sum; d];
+            want[d - 1] = 20f64.exp() / sum;
+            let relative: Vec<f64> = want.iter().map(|w| 1e-5 * w).collect();
+            assert_close(&format!("one hot of {d}"), rows[0], &want, &relative);
+            let total: f64 = widen(rows[0]).iter().sum();
+            assert!((total - 1.0).abs() <= 1e-5, "{d}: the sum is {total}");
+            if d == 151_936 {
+                assert!((rows[0][d - 1] - 0.999687).abs() < 1e-6 && (rows[0][0] - 2.0605e-9).abs() < 1e-12);
+            }
+            assert!(rows[1].iter().all(|&p| p == 0.0), "{d}: a fully masked row is zeros");
+            assert!(rows[2].iter().enumerate().all(|(i, &p)| p == if i == d / 2 { 1.0 } else { 0.0 }), "{d}: one place is left");
+            assert!(rows[3].iter().all(|p| p.is_nan()), "{d}: NaN fills its row");
+            assert_close("equal logits", rows[4], &vec![1.0 / d as f64; d], &vec![1e-5 / d as f64; d]);
+        }
+    }
+}
+
+gpu_test! {
+    /// A mask is added as -inf; a query that sees nothing gets zeros.
+    async fn masks_of_minus_infinity(ctx) {
+        let scores = ctx.tensor(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &[3, 2]);
+        let mask = ctx.tensor(&[0.0, -INF, -INF, -INF, 0.0, 0.0], &[3, 2]);
+        let p = ctx.softmax_t(&ctx.add_t(&scores, &mask), 3, 2);
+        let got = read(ctx, &ctx.mm(&p, &ctx.tensor(&[10.0, 20.0], &[2, 1]), 3, 2, 1)).await;
+        let e = 1f64.exp();
+        assert_close("masked attention", &got, &[10.0, 0.0, (10.0 + 20.0 * e) / (1.0 + e)], &[1e-5, 0.0, 4e-5]);
+    }
+}
+
+gpu_test! {
+    async fn norms_of_large_and_constant_rows(ctx) {
+        let alternating: Vec<f32> = (0..256).map(|i| if i % 2 == 0 { 9999.0 } else { 10_001.0 }).collect();
+        let million: Vec<f32> = (0..64).map(|i| 1e6 + (i % 2) as f32).collect();
+        let mut rng = Rng::new("narrow");
+        let mut rows: Vec<(Vec<f32>, f64)> = vec![(alternating.clone(), 1e-4), (million, 1e-4)];
+        for d in [5, 64, 255, 1000, 4096, 10_007] {
+            rows.push((rng.values(d, 9999.99, 10_000.01), 1e-4));
+            rows.push((rng.values(d, -1e4, 1e4), 2e-6));
+            rows.push((rng.values(d, -1e-3, 1e-3), 2e-6));
+        }
+        for (x, relative) in rows {
+            let d = x.len();
+            let (w, b) = (rng.unit(d), rng.unit(d));
+            let (x_, w_, b_) = (row(ctx, &x), ctx.tensor(&w, &[d]), ctx.tensor(&b, &[d]));
+            let outputs = [ctx.layernorm_t(&x_, &w_, &b_, 1, d as u32, 1e-5), ctx.rmsnorm_t(&x_, &w_, 1, d as u32, 1e-5)];
+            let got = read_all(ctx, &outputs).await;
+            let want = reference::layernorm(&x, &w, &b, 1e-5);
+            assert_close(&format!("layernorm of {d} around {}", x[0]), &got[0], &want, &bound::rows(&want, d, relative));
+            let want = reference::rmsnorm(&x, &w, 1e-5);
+            assert_close(&format!("rmsnorm of {d} around {}", x[0]), &got[1], &want, &bound::rows(&want, d, 2e-6));
+        }
+
+        let (ones, zeros) = (ctx.tensor(&[1.0; 256], &[256]), ctx.empty(&[256]));
+        let got = read(ctx, &ctx.layernorm_t(&row(ctx, &alternating), &ones, &zeros, 1, 256, 1e-5)).await;
+        for (i, y) in got.iter().enumerate() {
+            let want = if i % 2 == 0 { -0.999995 } else { 0.999995 };
+            assert!((y - want).abs() < 1e-5, "element {i} is {y}");
+        }
+
+        for (d, value) in [(1, 7.3), (2, 0.1), (320, 2345.0), (1000, 0.1), (4097, -1e4), (10_007, 0.7)] {
+            let b = rng.unit(d);
+            let w = ctx.tensor(&rng.unit(d), &[d]);
+            let got = read(ctx, &ctx.layernorm_t(&row(ctx, &vec![value; d]), &w, &ctx.tensor(&b, &[d]), 1, d as u32, 1e-5)).await;
+            assert_eq!(got, b, "{d} times {value}: a constant row gives exactly the bias");
+        }
+    }
+}
+
+gpu_test! {
+    /// Integer scores far beyond 1e3, exact in f32: only the softmax can go wrong.
+    async fn attention_with_large_scores(ctx) {
+        for (t, s, d) in [(1usize, 50usize, 64usize), (20, 50, 64), (40, 300, 16)] {
+            let mut rng = Rng::new(&format!("scores {t} {s}"));
+            let mut whole = |n: usize| -> Vec<f32> { (0..n).map(|_| rng.below(65) as f32 - 32.0).collect() };
+            let (q, k) = (whole(t * d), whole(s * d));
+            let v = rng.unit(s * d);
+            let (tq, tk, tv) = (ctx.tensor(&q, &[t, d]), ctx.tensor(&k, &[s, d]), ctx.tensor(&v, &[s, d]));
+            let (t32, s32, d32) = (t as u32, s as u32, d as u32);
+            let heads = Heads { hq: 1, hkv: 1, dh: d };
+            let offset = s - t;
+            let outputs = [
+                ctx.attention_t(&tq, &tk, &tv, t32, s32, d32, d32, 1.0),
+                ctx.mha_causal_off_t(&tq, &tk, &tv, t32, 1, 1, d32, offset as u32),
+                ctx.mha_decode_t(&ctx.gather0(&tq, &[0], d), &tk, &tv, 1, 1, d32, s32),
+            ];
+            let got = read_all(ctx, &outputs).await;
+            let want = reference::attention(&q, &k, &v, t, s, d, d, 1.0);
+            assert_close("attention_t", &got[0], &want, &bound::attention(&want, &v, 1e-4));
+            let want = reference::mha_causal(&q, &k, &v, t, heads, offset);
+            assert_close("mha_causal_off_t", &got[1], &want, &bound::attention(&want, &v, 1e-4));
+            let want = reference::mha_decode(&q, &k, &v, heads, s);
+            assert_close("mha_decode_t", &got[2], &want, &bound::attention(&want, &v, 1e-4));
+        }
+    }
+}
+
+gpu_test! {
+    /// Rows of a cache past its length, and keys after the query, are never read into the result.
+    async fn keys_out_of_sight_do_not_count(ctx) {
+        let heads = Heads { hq: 4, hkv: 2, dh: 10 };
+        let (hq, hkv, dh) = (4, 2, 10);
+        for (len, capacity) in [(3usize, 8usize), (40, 70), (200, 301), (600, 1000)] {
+            let width = heads.hkv * heads.dh;
+            let mut rng = Rng::new("cache");
+            let (q, k, v) = (rng.unit(2 * 40), rng.unit(len * width), rng.unit(len * width));
+            let one = ctx.tensor(&q[..40], &[1, 40]);
+            let two = ctx.tensor(&q, &[2, 40]);
+            let mut results = Vec::new();
+            for garbage in [0.0, NAN, 1e30, INF] {
+                let fill = |x: &[f32]| {
+                    let rest = vec![garbage; (capacity - len) * width];
+                    ctx.tensor(&[x, &rest].concat(), &[capacity, width])
+                };
+                let mut cache = ctx.kv_cache(capacity, width);
+                cache.append(&fill(&k), &fill(&v)).expect("room");
+                cache.truncate(len);
+                assert_eq!(cache.len(), len);
+                let (k, v) = (cache.k(), cache.v());
+                results.push(read_all(ctx, &[
+                    ctx.mha_decode_t(&one, &k, &v, hq, hkv, dh, len as u32),
+                    ctx.mha_causal_off_t(&two, &k, &v, 2, hq, hkv, dh, len as u32 - 2),
+                ]).await);
+                // Go back to one row and on with another.
+                cache.truncate(1);
+                let row = ctx.tensor(&q[..width], &[1, width]);
+                cache.append(&row, &row).expect("room");
+                assert_eq!(cache.len(), 2);
+                let last = read(ctx, &ctx.mha_decode_t(&one, &cache.k(), &cache.v(), hq, hkv, dh, 2)).await;
+                results.last_mut().expect("two").push(last);
+            }
+            let want = reference::mha_decode(&q, &k, &v, heads, len);
+            assert_close("decode", &results[0][0], &want, &bound::attention(&want, &v, 1e-5));
+            for other in &results[1..] {
+                for (i, (got, want)) in other.iter().zip(&results[0]).enumerate() {
+                    assert_eq!(bits(got), bits(want), "result {i} at length {len}");
+                }
+            }
+        }
+    }
+}
+
+gpu_test! {
+    /// A NaN key or value reaches the queries that see it, and no earlier one.
+    async fn a_bad_key_spoils_only_later_queries(ctx) {
+        let (t, d) = (75usize, 12usize);
+        let mut rng = Rng::new("bad key");
+        let (q, k, v) = (rng.unit(t * d), rng.unit(t * d), rng.unit(t * d));
+        let run = |k: &[f32], v: &[f32]| {
+            let (q, k, v) = (ctx.tensor(&q, &[t, d]), ctx.tensor(k, &[t, d]), ctx.tensor(v, &[t, d]));
+            ctx.mha_causal_t(&q, &k, &v, t as u32, 1, 1, d as u32)
+        };
+        let clean = read(ctx, &run(&k, &v)).await;
+        for bad in [0, 1, 33, 74] {
+            let mut bad_k = k.clone();
+            bad_k[bad * d] = NAN;
+            let mut bad_v = v.clone();
+            bad_v[bad * d..][..d].fill(NAN);
+            for got in read_all(ctx, &[run(&bad_k, &v), run(&k, &bad_v)]).await {
+                assert_eq!(bits(&got[..bad * d]), bits(&clean[..bad * d]), "key {bad}");
+                assert!(got[bad * d..].iter().all(|x| x.is_nan()), "key {bad} is seen from query {bad} on");
+            }
+        }
+    }
+}
+
+gpu_test! {
+    async fn rope_by_literal_values(ctx) {
+        let x = [1.0, 2.0, 3.0, 4.0];
+        let one = ctx.tensor(&x, &[1, 4]);
+        let two = ctx.tensor(&[x, x].concat(), &[2, 4]);
+        let outputs = [
+            ctx.rope_off_t(&one, 1, 1, 4, 1e4, 5),
+            ctx.rope_off_t(&one, 1, 1, 4, 1e4, 6),
+            ctx.rope_off_t(&two, 2, 1, 4, 1e4, 5),
+            ctx.rope_t(&one, 1, 1, 4, 1e4),
+        ];
+        let got = read_all(ctx, &outputs).await;
+        assert_close("offset 5", &got[0], &[3.160435, 1.797584, -0.107938, 4.094959], &[2e-5; 4]);
+        assert_eq!(bits(&got[2]), bits(&[&got[0][..], &got[1][..]].concat()), "row r is at offset + r");
+        assert_eq!(got[3], x, "position 0 is the identity");
+    }
+}
+
+gpu_test! {
+    async fn the_same_call_gives_the_same_bits(ctx) {
+        let small = cases::small();
+        let first: Vec<_> = small.iter().map(|case| case(ctx)).collect();
+        let again: Vec<_> = small.iter().rev().map(|case| case(ctx)).collect();
+        let reads = join_all(first.iter().map(|case| ctx.to_vec(&case.got))).await;
+        let reads_again = join_all(again.iter().rev().map(|case| ctx.to_vec(&case.got))).await;
+        for ((case, a), b) in first.iter().zip(reads).zip(reads_again) {
+            let (a, b) = (a.expect("a read"), b.expect("a read"));
+            assert_eq!(bits(&a), bits(&b), "{} {}", case.op, case.label);
+        }
+    }
+}
