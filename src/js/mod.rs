@@ -1,12 +1,13 @@
 //! What the npm package's facade (`js/index.js`) calls: plain functions over handles. The facade checks types and
 //! numbers, this side shapes.
+#![allow(unreachable_pub, reason = "wasm-bindgen exports public functions only")]
 
 mod ops;
 mod slab;
 
 use std::cell::{Cell, RefCell};
 
-use js_sys::{Array, Float32Array, Function, Object, Promise, Reflect, Uint8Array, Uint32Array};
+use js_sys::{Array, Float32Array, Function, Object, Promise, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 
