@@ -28,9 +28,7 @@ fn main() -> Result<()> {
 
 async fn run(a: &str, b: &str) -> Result<()> {
     let ctx = Context::new().await?;
-    let bar = ProgressBar::new(0).with_style(ProgressStyle::with_template(
-        "MiniLM {wide_bar} {bytes}/{total_bytes}",
-    )?);
+    let bar = ProgressBar::new(0).with_style(ProgressStyle::with_template("MiniLM {wide_bar} {bytes}/{total_bytes}")?);
     let model = MiniLm::load(&ctx, Path::new(FOLDER), |done, total| {
         bar.set_length(total);
         bar.set_position(done);

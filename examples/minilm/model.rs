@@ -50,27 +50,15 @@ pub(crate) struct MiniLm<'a> {
 
 impl<'a> MiniLm<'a> {
     /// Loads `tokenizer.json` and `model.safetensors` from `folder`; `progress` is told the bytes uploaded so far, and all of them.
-    pub(crate) fn load(
-        ctx: &'a Context,
-        folder: &Path,
-        progress: impl Fn(u64, u64),
-    ) -> Result<Self> {
+    pub(crate) fn load(ctx: &'a Context, folder: &Path, progress: impl Fn(u64, u64)) -> Result<Self> {
         let mut tokenizer = Tokenizer::from_file(folder.join("tokenizer.json"))?;
         // The file asks for padding to 128 tokens, which suits batches; one sentence at a time needs none.
         tokenizer.with_padding(None);
-        tokenizer.with_truncation(Some(TruncationParams {
-            max_length: MAX_TOKENS,
-            ..Default::default()
-        }))?;
+        tokenizer.with_truncation(Some(TruncationParams { max_length: MAX_TOKENS, ..Default::default() }))?;
 
         let bytes = fs::read(folder.join("model.safetensors"))?;
-        let mut weights = Weights {
-            ctx,
-            file: SafeTensors::deserialize(&bytes)?,
-            done: 0,
-            total: bytes.len() as u64,
-            progress,
-        };
+        let mut weights =
+            Weights { ctx, file: SafeTensors::deserialize(&bytes)?, done: 0, total: bytes.len() as u64, progress };
         Ok(Self {
             ctx,
             tokenizer,
@@ -78,9 +66,7 @@ impl<'a> MiniLm<'a> {
             positions: weights.tensor("embeddings.position_embeddings.weight")?,
             token_types: weights.tensor("embeddings.token_type_embeddings.weight")?,
             embedding_norm: weights.norm("embeddings.LayerNorm")?,
-            layers: (0..LAYERS)
-                .map(|i| weights.layer(i))
-                .collect::<Result<_>>()?,
+            layers: (0..LAYERS).map(|i| weights.layer(i)).collect::<Result<_>>()?,
             unit: ctx.tensor(&[1.0 / (D as f32).sqrt(); D as usize], &[D as usize]),
         })
     }
@@ -92,10 +78,7 @@ impl<'a> MiniLm<'a> {
 
     /// The sentence's direction: 384 numbers of length 1.
     pub(crate) async fn embed(&self, text: &str) -> Result<Vec<f32>> {
-        Ok(self
-            .ctx
-            .to_vec(&self.forward(&self.tokenize(text)?))
-            .await?)
+        Ok(self.ctx.to_vec(&self.forward(&self.tokenize(text)?)).await?)
     }
 
     fn forward(&self, tokens: &[u32]) -> Tensor {
@@ -106,20 +89,14 @@ impl<'a> MiniLm<'a> {
         let positions: Vec<u32> = (0..t).collect();
         let mut x = ctx.gather0(&self.words, tokens, d);
         x = ctx.add_t(&x, &ctx.gather0(&self.positions, &positions, d));
-        x = ctx.add_t(
-            &x,
-            &ctx.gather0(&self.token_types, &vec![0; tokens.len()], d),
-        );
+        x = ctx.add_t(&x, &ctx.gather0(&self.token_types, &vec![0; tokens.len()], d));
         x = self.norm(&x, &self.embedding_norm);
 
         for layer in &self.layers {
             let attended = self.linear(&self.attention(&x, layer), &layer.attention_output);
             x = self.norm(&ctx.add_t(&x, &attended), &layer.attention_norm);
             let hidden = ctx.gelu_t(&self.linear(&x, &layer.up));
-            x = self.norm(
-                &ctx.add_t(&x, &self.linear(&hidden, &layer.down)),
-                &layer.output_norm,
-            );
+            x = self.norm(&ctx.add_t(&x, &self.linear(&hidden, &layer.down)), &layer.output_norm);
         }
 
         let average = ctx.tensor(&vec![1.0 / t as f32; tokens.len()], &[1, tokens.len()]);
@@ -134,18 +111,11 @@ impl<'a> MiniLm<'a> {
         let ctx = self.ctx;
         let t = x.len() as u32 / D;
         let (heads, head_size) = ((HEADS * t) as usize, HEAD_SIZE as usize);
-        let by_head: Vec<u32> = (0..HEADS)
-            .flat_map(|h| (0..t).map(move |i| i * HEADS + h))
-            .collect();
-        let by_token: Vec<u32> = (0..t)
-            .flat_map(|i| (0..HEADS).map(move |h| h * t + i))
-            .collect();
+        let by_head: Vec<u32> = (0..HEADS).flat_map(|h| (0..t).map(move |i| i * HEADS + h)).collect();
+        let by_token: Vec<u32> = (0..t).flat_map(|i| (0..HEADS).map(move |h| h * t + i)).collect();
 
         let q = ctx.dup(&self.linear(x, &layer.query), vec![heads, head_size]);
-        let q = ctx.dup(
-            &ctx.gather0(&q, &by_head, head_size),
-            vec![1, heads * head_size],
-        );
+        let q = ctx.dup(&ctx.gather0(&q, &by_head, head_size), vec![1, heads * head_size]);
         let (k, v) = (self.linear(x, &layer.key), self.linear(x, &layer.value));
         let y = ctx.mha_decode_t(&q, &k, &v, HEADS * t, HEADS, HEAD_SIZE, t);
         let y = ctx.gather0(&ctx.dup(&y, vec![heads, head_size]), &by_token, head_size);
@@ -154,20 +124,12 @@ impl<'a> MiniLm<'a> {
 
     fn linear(&self, x: &Tensor, layer: &Linear) -> Tensor {
         let [n, k] = [layer.weight.shape()[0], layer.weight.shape()[1]];
-        let y = self.ctx.mm_bt(
-            x,
-            &layer.weight,
-            (x.len() / k) as u32,
-            n as u32,
-            k as u32,
-            1.0,
-        );
+        let y = self.ctx.mm_bt(x, &layer.weight, (x.len() / k) as u32, n as u32, k as u32, 1.0);
         self.ctx.add_bias_t(&y, &layer.bias)
     }
 
     fn norm(&self, x: &Tensor, norm: &Norm) -> Tensor {
-        self.ctx
-            .layernorm_t(x, &norm.weight, &norm.bias, x.len() as u32 / D, D, EPS)
+        self.ctx.layernorm_t(x, &norm.weight, &norm.bias, x.len() as u32 / D, D, EPS)
     }
 }
 
@@ -186,28 +148,19 @@ impl<P: Fn(u64, u64)> Weights<'_, P> {
         if view.dtype() != Dtype::F32 {
             return Err(format!("{name} holds {:?}, not F32", view.dtype()).into());
         }
-        let values: Vec<f32> = view
-            .data()
-            .chunks_exact(4)
-            .map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-            .collect();
+        let values: Vec<f32> =
+            view.data().chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
         self.done += view.data().len() as u64;
         (self.progress)(self.done, self.total);
         Ok(self.ctx.tensor(&values, view.shape()))
     }
 
     fn linear(&mut self, name: &str) -> Result<Linear> {
-        Ok(Linear {
-            weight: self.tensor(&format!("{name}.weight"))?,
-            bias: self.tensor(&format!("{name}.bias"))?,
-        })
+        Ok(Linear { weight: self.tensor(&format!("{name}.weight"))?, bias: self.tensor(&format!("{name}.bias"))? })
     }
 
     fn norm(&mut self, name: &str) -> Result<Norm> {
-        Ok(Norm {
-            weight: self.tensor(&format!("{name}.weight"))?,
-            bias: self.tensor(&format!("{name}.bias"))?,
-        })
+        Ok(Norm { weight: self.tensor(&format!("{name}.weight"))?, bias: self.tensor(&format!("{name}.bias"))? })
     }
 
     fn layer(&mut self, i: usize) -> Result<Layer> {

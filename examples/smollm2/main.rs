@@ -14,10 +14,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use model::{Result, SmolLm2, argmax};
 use tensorweft::Context;
 
-const FILE: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/.cache/models/smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
-);
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/.cache/models/smollm2/SmolLM2-135M-Instruct.Q4_1.gguf");
 const MAX_TOKENS: usize = 2048;
 
 fn main() -> Result<()> {
@@ -38,9 +35,7 @@ fn main() -> Result<()> {
 
 async fn run(prompt: &str) -> Result<()> {
     let ctx = Context::new().await?;
-    let bar = ProgressBar::new(0).with_style(ProgressStyle::with_template(
-        "SmolLM2 {wide_bar} {pos}/{len} tensors",
-    )?);
+    let bar = ProgressBar::new(0).with_style(ProgressStyle::with_template("SmolLM2 {wide_bar} {pos}/{len} tensors")?);
     let mut model = SmolLm2::load(&ctx, Path::new(FILE), MAX_TOKENS, |done, total| {
         bar.set_length(total as u64);
         bar.set_position(done as u64);

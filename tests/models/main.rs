@@ -3,11 +3,7 @@
 //! Not part of the ordinary test run: `node scripts/fetch-models.mjs && cargo test --test models`;
 //! add `-- --include-ignored` for all 96 greedy tokens.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test fails by panicking"
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 #[path = "../../examples/minilm/model.rs"]
 mod minilm;
@@ -34,20 +30,11 @@ fn minilm_embeds_five_sentences() {
         let mut embeddings = Vec::new();
         for sentence in list(&expected["sentences"]) {
             let text = sentence["text"].as_str().unwrap();
-            assert_eq!(
-                model.tokenize(text).unwrap(),
-                ids(&sentence["token_ids"]),
-                "token ids of {text:?}"
-            );
+            assert_eq!(model.tokenize(text).unwrap(), ids(&sentence["token_ids"]), "token ids of {text:?}");
             let embedding = model.embed(text).await.unwrap();
             assert_eq!(embedding.len(), minilm::D as usize);
             for (i, want) in list(&sentence["embedding"]).iter().enumerate() {
-                assert_close(
-                    embedding[i],
-                    want,
-                    1e-5,
-                    &format!("component {i} of {text:?}"),
-                );
+                assert_close(embedding[i], want, 1e-5, &format!("component {i} of {text:?}"));
             }
             embeddings.push(embedding);
         }
@@ -111,41 +98,19 @@ async fn assert_greedy(ctx: &Context, model: &mut SmolLm2<'_>, prompt: &Value) {
         tokens.push(token);
         logits = model.step(token).unwrap();
     }
-    assert_eq!(
-        tokens,
-        ids(&expected["token_ids"]),
-        "greedy tokens of {}",
-        prompt["name"]
-    );
-    assert_eq!(
-        model.tokenizer.decode(&tokens, false).unwrap(),
-        expected["text"].as_str().unwrap()
-    );
+    assert_eq!(tokens, ids(&expected["token_ids"]), "greedy tokens of {}", prompt["name"]);
+    assert_eq!(model.tokenizer.decode(&tokens, false).unwrap(), expected["text"].as_str().unwrap());
     let end = tokens.iter().position(|&token| token == model.eos);
-    assert_eq!(
-        end,
-        expected["first_eos_index"].as_u64().map(|i| i as usize)
-    );
+    assert_eq!(end, expected["first_eos_index"].as_u64().map(|i| i as usize));
 }
 
 fn load_smollm2(ctx: &Context) -> SmolLm2<'_> {
-    SmolLm2::load(
-        ctx,
-        &weights("smollm2").join("SmolLM2-135M-Instruct.Q4_1.gguf"),
-        256,
-        |_, _| {},
-    )
-    .unwrap()
+    SmolLm2::load(ctx, &weights("smollm2").join("SmolLM2-135M-Instruct.Q4_1.gguf"), 256, |_, _| {}).unwrap()
 }
 
 fn weights(model: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join(".cache/models")
-        .join(model);
-    assert!(
-        folder.is_dir(),
-        "no weights: run `node scripts/fetch-models.mjs` first"
-    );
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(".cache/models").join(model);
+    assert!(folder.is_dir(), "no weights: run `node scripts/fetch-models.mjs` first");
     folder
 }
 
@@ -158,10 +123,7 @@ fn list(value: &Value) -> &[Value] {
 }
 
 fn ids(value: &Value) -> Vec<u32> {
-    list(value)
-        .iter()
-        .map(|id| id.as_u64().unwrap() as u32)
-        .collect()
+    list(value).iter().map(|id| id.as_u64().unwrap() as u32).collect()
 }
 
 fn assert_close(got: f32, want: &Value, tolerance: f64, what: &str) {

@@ -32,10 +32,7 @@ pub(crate) struct Gguf {
 impl Gguf {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let bytes = fs::read(path)?;
-        let mut r = Reader {
-            bytes: &bytes,
-            at: 0,
-        };
+        let mut r = Reader { bytes: &bytes, at: 0 };
         if r.take(4)? != b"GGUF" || r.u32()? != 3 {
             return Err(format!("{} is no GGUF v3 file", path.display()).into());
         }
@@ -55,14 +52,7 @@ impl Gguf {
             // The fastest axis comes first in the file, last here.
             let mut shape = (0..rank).map(|_| r.size()).collect::<Result<Vec<_>>>()?;
             shape.reverse();
-            tensors.insert(
-                name,
-                Entry {
-                    shape,
-                    kind: r.u32()?,
-                    offset: r.size()?,
-                },
-            );
+            tensors.insert(name, Entry { shape, kind: r.u32()?, offset: r.size()? });
         }
 
         let alignment = match metadata.get("general.alignment") {
@@ -70,26 +60,17 @@ impl Gguf {
             _ => 32,
         };
         let data = r.at.next_multiple_of(alignment);
-        Ok(Self {
-            metadata,
-            tensors,
-            data,
-            bytes,
-        })
+        Ok(Self { metadata, tensors, data, bytes })
     }
 
     /// The metadata value of `key`.
     pub(crate) fn get(&self, key: &str) -> Result<&Value> {
-        self.metadata
-            .get(key)
-            .ok_or_else(|| format!("the GGUF file has no {key}").into())
+        self.metadata.get(key).ok_or_else(|| format!("the GGUF file has no {key}").into())
     }
 
     pub(crate) fn int<T: TryFrom<i64>>(&self, key: &str) -> Result<T> {
         match self.get(key)? {
-            Value::Int(n) => {
-                T::try_from(*n).map_err(|_| format!("{key} = {n} is out of range").into())
-            }
+            Value::Int(n) => T::try_from(*n).map_err(|_| format!("{key} = {n} is out of range").into()),
             other => Err(format!("{key} is {other:?}, not an integer").into()),
         }
     }
@@ -114,34 +95,20 @@ impl Gguf {
 
     /// The tensor `name` dequantised, with its shape in row-major order.
     pub(crate) fn tensor(&self, name: &str) -> Result<(Vec<f32>, &[usize])> {
-        let Entry {
-            shape,
-            kind,
-            offset,
-        } = self
-            .tensors
-            .get(name)
-            .ok_or_else(|| format!("the GGUF file has no tensor {name}"))?;
+        let Entry { shape, kind, offset } =
+            self.tensors.get(name).ok_or_else(|| format!("the GGUF file has no tensor {name}"))?;
         let (block_len, block_bytes, dequantise): (usize, usize, Dequantise) = match kind {
             0 => (1, 4, f32_block),
             3 => (32, 20, q4_1_block),
             8 => (32, 34, q8_0_block),
             other => {
-                return Err(
-                    format!("{name}: tensor type {other} is none of F32, Q4_1, Q8_0").into(),
-                );
+                return Err(format!("{name}: tensor type {other} is none of F32, Q4_1, Q8_0").into());
             }
         };
         let len: usize = shape.iter().product();
-        let mut r = Reader {
-            bytes: &self.bytes,
-            at: self.data + offset,
-        };
+        let mut r = Reader { bytes: &self.bytes, at: self.data + offset };
         let mut values = Vec::with_capacity(len);
-        for block in r
-            .take(len / block_len * block_bytes)?
-            .chunks_exact(block_bytes)
-        {
+        for block in r.take(len / block_len * block_bytes)?.chunks_exact(block_bytes) {
             dequantise(block, &mut values);
         }
         Ok((values, shape))
@@ -180,10 +147,7 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn take(&mut self, n: usize) -> Result<&'a [u8]> {
         let end = self.at.checked_add(n).ok_or("the GGUF file is damaged")?;
-        let taken = self
-            .bytes
-            .get(self.at..end)
-            .ok_or("the GGUF file ends too early")?;
+        let taken = self.bytes.get(self.at..end).ok_or("the GGUF file ends too early")?;
         self.at = end;
         Ok(taken)
     }

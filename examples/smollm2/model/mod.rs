@@ -122,15 +122,7 @@ impl<'a> SmolLm2<'a> {
 
     fn forward(&mut self, tokens: &[u32]) -> Result<Tensor> {
         let ctx = self.ctx;
-        let &mut Self {
-            d,
-            heads,
-            kv_heads,
-            dh,
-            rope_base,
-            eps,
-            ..
-        } = self;
+        let &mut Self { d, heads, kv_heads, dh, rope_base, eps, .. } = self;
         let t = tokens.len() as u32;
 
         let mut x = ctx.gather0(&self.embedding, tokens, d as usize);

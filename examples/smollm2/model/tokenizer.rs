@@ -3,9 +3,7 @@
 use tokenizers::{
     AddedToken, Tokenizer,
     models::bpe::{BPE, Vocab},
-    pre_tokenizers::{
-        PreTokenizerWrapper, byte_level::ByteLevel, digits::Digits, sequence::Sequence,
-    },
+    pre_tokenizers::{PreTokenizerWrapper, byte_level::ByteLevel, digits::Digits, sequence::Sequence},
 };
 
 use super::{
@@ -34,16 +32,9 @@ pub(crate) fn load(file: &Gguf) -> Result<Tokenizer> {
         .filter(|(_, kind)| matches!(kind, Value::Int(CONTROL | USER_DEFINED)))
         .map(|(token, _)| AddedToken::from(*token, true))
         .collect();
-    let vocabulary: Vocab = (0..)
-        .zip(&tokens)
-        .map(|(id, token)| (token.to_string(), id))
-        .collect();
+    let vocabulary: Vocab = (0..).zip(&tokens).map(|(id, token)| (token.to_string(), id)).collect();
 
-    let mut tokenizer = Tokenizer::new(
-        BPE::builder()
-            .vocab_and_merges(vocabulary, merges)
-            .build()?,
-    );
+    let mut tokenizer = Tokenizer::new(BPE::builder().vocab_and_merges(vocabulary, merges).build()?);
     // Each digit stands alone; GPT-2's pattern splits the rest into words.
     let byte_level = ByteLevel::new(false, true, true);
     tokenizer
