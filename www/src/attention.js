@@ -1,7 +1,7 @@
 // The attention panel: weights from mmBt, add and softmax, drawn; their output held against the fused kernel.
 import { drawLegend, heatmap, picture } from './heatmap.js';
 import { isOff, run, say } from './session.js';
-import { choose, figure, filled, onRestyle, random, show, small, verdict } from './ui.js';
+import { choose, figure, filled, onRestyle, part, random, show, small, verdict } from './ui.js';
 
 const TEXT = 'the weft goes over the warp and under the warp and over again, row after row, until the threads have become one piece of cloth. ';
 const OWN = 48; // numbers of a letter's vector that are its own
@@ -15,7 +15,7 @@ const TASTE = [[1.2, 0.6], [1.5, 0], [0, 2.2], [0.8, 1.6], [1.1, 1.1], [2, 0.4],
 export function attentionPanel() {
   const form = document.getElementById('attention-form');
   choose(document.getElementById('attention-heads'), 'heads', HEADS, 4);
-  choose(document.getElementById('attention-length'), 'letters', [16, 32, 64, 128], 32);
+  choose(document.getElementById('attention-length'), 'letters', [16, 32, 64, 128], 64);
   const thumbs = headButtons(() => view());
   const map = heatmap(document.getElementById('heatmap'), (row, column) => {
     const { n, letters } = last;
@@ -47,6 +47,7 @@ export function attentionPanel() {
       const r = await attend(ctx, letters, heads, causal);
       last = { ...r, n, causal, letters: letters.map((c) => (c === ' ' ? '·' : c)) };
       thumbs.draw(r.weights, n);
+      if (part('attention-value').dataset.value === undefined) show('attention-value', 'Point at a square.');
       view();
       show('attention-maxdiff', small(r.difference), r.difference);
       show('attention-bound', `allowed ${small(r.bound)}`, r.bound);
