@@ -5,20 +5,24 @@ import { values } from '../reference.mjs';
 
 const ROUNDS = 10_000;
 
-/** The same chain of ops again and again; live GPU bytes must end where they stood after the first hundred rounds. */
-async function steady(ctx, spy, round) {
+/**
+ * The same chain of ops again and again in a context of its own; live GPU bytes must end where they stood after the
+ * first hundred rounds. `chain` gives a function of one round, whose result is held to `want`.
+ */
+async function steady({ tw, spy }, chain, want) {
+  const ctx = await tw.Context.create();
+  const round = chain(ctx, ctx.tensor([1, -2, 3, -4], [2, 2]));
   let settled;
-  for (let i = 0; i < ROUNDS; i++) {
+  for (let i = 1; i <= ROUNDS; i++) {
     const y = round();
-    if (i % 100 === 99) {
-      close(await y.toArray(), y.want);
-      settled ??= { live: spy.liveBytes, tensors: ctx.memory().tensors };
-    }
+    if (i % 100 === 0) close(await y.toArray(), want);
     y.dispose();
+    if (i === 100) settled = spy.liveBytes;
   }
-  ok(settled.live > 0, 'nothing was measured');
-  same(spy.liveBytes, settled.live, `live GPU bytes after ${ROUNDS} rounds`);
-  same(ctx.memory().tensors, settled.tensors, `tensors after ${ROUNDS} rounds`);
+  ok(settled > 0, 'nothing was measured');
+  same(spy.liveBytes, settled, `live GPU bytes after ${ROUNDS} rounds`);
+  same(ctx.memory().tensors, 1, `tensors after ${ROUNDS} rounds`);
+  ctx.destroy();
 }
 
 /** A decoder layer's worth of ops, queued with no wait between. */
@@ -32,26 +36,17 @@ function layer(x, w) {
 }
 
 export const memory = {
-  'a steady loop with dispose() has a flat ceiling': async ({ context, spy }) => {
-    const ctx = await context();
-    const x = ctx.tensor([1, -2, 3, -4], [2, 2]);
-    await steady(ctx, spy, () => {
-      const a = x.relu();
-      const b = a.mm(x);
-      const c = b.add(a);
-      const d = ctx.tensor([1, 1, 1, 1], [2, 2]);
-      const y = c.mul(d);
-      for (const t of [a, b, c, d]) t.dispose();
-      return Object.assign(y, { want: [2, -2, 6, -6] });
-    });
-    x.dispose();
-  },
-  'a steady loop in scope() has a flat ceiling': async ({ context, spy }) => {
-    const ctx = await context();
-    const x = ctx.tensor([1, -2, 3, -4], [2, 2]);
-    await steady(ctx, spy, () => Object.assign(ctx.scope(() => x.relu().mm(x).add(x.relu()).mul(ctx.tensor([1, 1, 1, 1], [2, 2]))), { want: [2, -2, 6, -6] }));
-    x.dispose();
-  },
+  'a steady loop with dispose() has a flat ceiling': (env) => steady(env, (ctx, x) => () => {
+    const a = x.relu();
+    const b = a.mm(x);
+    const c = b.add(a);
+    const d = ctx.tensor([1, 1, 1, 1], [2, 2]);
+    const y = c.mul(d);
+    for (const t of [a, b, c, d]) t.dispose();
+    return y;
+  }, [2, -2, 6, -6]),
+  'a steady loop in scope() has a flat ceiling': (env) => steady(env, (ctx, x) => () =>
+    ctx.scope(() => x.relu().mm(x).add(x.relu()).mul(ctx.tensor([1, 1, 1, 1], [2, 2]))), [2, -2, 6, -6]),
   'reading a mebibyte again and again has a flat ceiling': async ({ context, spy }) => {
     const ctx = await context();
     const x = ctx.tensor(values(2 ** 18), [2 ** 18]);
