@@ -64,7 +64,7 @@ fn attention(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(num_workgroups
 
     for (var j0 = begin; j0 < end; j0 += KEYS) {
         // Scores of 4 rows by 4 keys each.
-        var scores: array<vec4<f32>, 4>;
+        var scores = array<vec4<f32>, 4>(); // given its zeros: without, drivers keep those of the round before
         for (var d0 = 0u; d0 < p.d; d0 += STEP) {
             for (var e = 0u; e < 8u; e++) {
                 let i = local + e * 64u;
