@@ -92,10 +92,7 @@ mod sys {
 
 #[cfg(target_arch = "wasm32")]
 mod sys {
-    use std::future::poll_fn;
-    use std::pin::pin;
     use std::sync::Arc;
-    use std::task::Poll;
 
     use js_sys::{Array, Function, Promise, Reflect};
     use wasm_bindgen::{JsCast, JsValue};
@@ -217,11 +214,6 @@ mod sys {
 
     /// Waits for a mapping, which the browser drives. `None` if it can no longer come.
     pub(crate) async fn arrival(_: &wgpu::Device, mapped: &Arc<Event<bool>>, lost: &Event<Lost>) -> Option<bool> {
-        let (mut mapped, mut lost) = (pin!(mapped.wait()), pin!(lost.wait()));
-        poll_fn(|cx| match mapped.as_mut().poll(cx) {
-            Poll::Ready(outcome) => Poll::Ready(Some(outcome)),
-            Poll::Pending => lost.as_mut().poll(cx).map(|_| None),
-        })
-        .await
+        lost.or(mapped.wait()).await
     }
 }

@@ -1,6 +1,7 @@
 //! A value that arrives once and that any number of futures may wait for.
 
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
@@ -49,6 +50,16 @@ impl<T: Clone> Event<T> {
                     Poll::Pending
                 }
             }
+        })
+        .await
+    }
+
+    /// What `work` gives, or `None` if this value arrives first.
+    pub(crate) async fn or<W>(&self, work: impl Future<Output = W>) -> Option<W> {
+        let (mut work, mut cut) = (pin!(work), pin!(self.wait()));
+        poll_fn(|cx| match work.as_mut().poll(cx) {
+            Poll::Ready(outcome) => Poll::Ready(Some(outcome)),
+            Poll::Pending => cut.as_mut().poll(cx).map(|_| None),
         })
         .await
     }

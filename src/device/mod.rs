@@ -155,8 +155,12 @@ impl Pending {
         platform::yield_once().await;
         gpu.flush_batch(batch);
         let mapped = platform::arrival(&gpu.device, &mapped, &gpu.lost).await;
-        lineage.wait(op).await.map_err(|e| Error::new(op, gpu.fault(e.kind().clone())))?;
         let failed = |why: String| Error::new(op, gpu.fault(ErrorKind::Internal(why)));
+        // A browser leaves the error scopes of a lost device unanswered.
+        let Some(outcome) = gpu.lost.or(lineage.wait(op)).await else {
+            return Err(failed("the device was lost".into()));
+        };
+        outcome.map_err(|e| Error::new(op, gpu.fault(e.kind().clone())))?;
         if mapped != Some(true) {
             return Err(failed("the GPU refused to map the result".into()));
         }
