@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" />
 /** Why an operation failed; stable across versions. */
 export type ErrorCode = 'no-webgpu' | 'no-adapter' | 'shape-mismatch' | 'invalid-argument' | 'index-out-of-range' | 'limit-exceeded'
   | 'out-of-memory' | 'device-lost' | 'disposed' | 'wrong-context' | 'wasm-load' | 'internal';
