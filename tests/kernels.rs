@@ -28,6 +28,34 @@ fn names_are_unique() {
     assert_eq!(names.len(), count);
 }
 
+/// A `var` without a value is zero in each round of a loop, says WGSL. In Chromium 156 and Firefox 153 it keeps what
+/// the round before left; natively it does not, so only reading finds it.
+#[test]
+fn variables_in_loops_have_values() {
+    let mut wrong = Vec::new();
+    for row in tensorweft::kernels() {
+        // For each open brace, whether it is within a loop.
+        let mut open: Vec<bool> = Vec::new();
+        for line in row.source.lines() {
+            let line = line.split("//").next().unwrap_or("").trim();
+            let inside = open.last().copied().unwrap_or(false);
+            if inside && line.starts_with("var ") && !line.contains('=') {
+                wrong.push(format!("{}: {line}", row.name));
+            }
+            let looping = inside || ["for ", "for(", "while ", "loop "].iter().any(|word| line.starts_with(word));
+            for c in line.chars() {
+                match c {
+                    '{' => open.push(looping),
+                    '}' => drop(open.pop()),
+                    _ => {}
+                }
+            }
+        }
+        assert!(open.is_empty(), "{}: braces", row.name);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 fn inspect(row: &tensorweft::KernelInfo) -> Result<(), String> {
     let module = naga::front::wgsl::parse_str(&row.source).map_err(|e| e.emit_to_string(&row.source))?;
     // No capability beyond WebGPU's core.
