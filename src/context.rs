@@ -112,7 +112,15 @@ impl Context {
 
     /// Bytes of GPU memory that this context holds.
     pub fn memory(&self) -> Memory {
-        self.gpu.memory()
+        let mut memory = self.gpu.memory();
+        // The context's own tables are nobody's tensors.
+        let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        for storage in tables.values().filter_map(|t| t.data().ok()?.storage.as_ref()) {
+            memory.tensors -= 1;
+            memory.live_bytes -= storage.bytes();
+            memory.pooled_bytes += storage.bytes();
+        }
+        memory
     }
 
     /// Why the device was lost, once it is; every later op and read gives `device-lost`.

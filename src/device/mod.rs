@@ -121,6 +121,10 @@ impl Storage {
         self.lineage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    pub(crate) fn bytes(&self) -> u64 {
+        self.buffer.size
+    }
+
     /// Whether two handles name one buffer.
     pub(crate) fn same(&self, other: &Self) -> bool {
         self.buffer.id == other.buffer.id

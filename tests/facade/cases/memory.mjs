@@ -111,6 +111,8 @@ export const memory = {
     const { tensors, liveBytes, pooledBytes, peakBytes } = ctx.memory();
     same(tensors, 1, 'tensors');
     ok(liveBytes >= 4000 && peakBytes >= liveBytes && pooledBytes >= 0, `liveBytes ${liveBytes}, peakBytes ${peakBytes}, pooledBytes ${pooledBytes}`);
+    ctx.scope(() => { x.dup([25, 40]).rope(2); }); // whose table of angles is the context's own
+    same(ctx.memory().tensors, 1, 'tensors after rope');
     x.dispose();
     same([ctx.memory().tensors, ctx.memory().liveBytes], [0, 0], 'after dispose()');
     const before = spy.liveBytes;
