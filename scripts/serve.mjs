@@ -42,10 +42,13 @@ export async function serve(mounts) {
   };
 }
 
-/** Vite's dev server, or its `preview` of the built pages, for the project in `folder`. */
+/**
+ * Vite's dev server, or its `preview` of the built pages, for the project in `folder`. It takes no turns with one that
+ * a developer has running there.
+ */
 export async function serveVite(folder, ...args) {
   const vite = join(folder, 'node_modules', 'vite', 'bin', 'vite.js');
-  const child = spawnTree(process.execPath, [vite, ...args, '--host', '127.0.0.1', '--port', '0'], { cwd: folder, env: { NO_COLOR: '1' } });
+  const child = spawnTree(process.execPath, [vite, ...args, ...(args.length ? [] : ['--bypass-lock']), '--host', '127.0.0.1', '--port', '0'], { cwd: folder, env: { NO_COLOR: '1' } });
   let output = '';
   const url = await new Promise((resolve, reject) => {
     const fail = (why) => {

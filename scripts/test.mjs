@@ -13,7 +13,7 @@ const tsc = join('node_modules', 'typescript', 'bin', 'tsc');
 /** `node --test` on the test files of a folder, one file after another: they share one GPU and two cores. */
 const nodeTests = (folder, limit, suffix = '.test.mjs') => () => {
   const files = readdirSync(join(root, 'tests', folder)).filter((name) => name.endsWith(suffix));
-  const args = ['--test', '--test-reporter=spec', '--test-concurrency=1', ...files.map((name) => join('tests', folder, name))];
+  const args = ['--test', '--test-force-exit', '--test-reporter=spec', '--test-concurrency=1', ...files.map((name) => join('tests', folder, name))];
   return run(process.execPath, args, { limit, env: { FORCE_COLOR: '0' } });
 };
 

@@ -177,7 +177,8 @@ describe('the demo page without WebGPU', () => {
 
 describe('the demo page on the dev server', () => {
   it('computes', { timeout: 150_000 }, async () => {
-    const [browser, dev] = [await browsers.chromium(), await serveVite(join(root, 'www'))];
+    const dev = await serveVite(join(root, 'www'));
+    const browser = await browsers.chromium();
     try {
       const page = await browser.open(dev.url);
       await ready(page);
