@@ -1,5 +1,6 @@
 // The parts of an attention made one: parts [splits, rows, dv + 2] hold unnormalised sums, then maximum and weight;
-// y [rows, dv] = sum(exp(max_i - max) · sum_i) / sum(exp(max_i - max) · weight_i). An invocation makes one element.
+// y [rows, dv] = sum(exp(max_i - max) · sum_i) / sum(exp(max_i - max) · weight_i).
+// A workgroup makes 32 columns of a row, with eight invocations along the parts.
 
 struct Params { rows: u32, dv: u32, splits: u32 }
 
@@ -7,30 +8,47 @@ struct Params { rows: u32, dv: u32, splits: u32 }
 @group(0) @binding(1) var<storage, read_write> y: array<f32>;
 @group(0) @binding(2) var<uniform> p: Params;
 
+var<workgroup> tops: array<f32, 256>;
+var<workgroup> sums: array<vec2<f32>, 256>;
+
 @compute @workgroup_size(256)
 fn merge(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    let i = linear(group, groups) * 256u + local;
-    if (i >= p.rows * p.dv) {
-        return;
-    }
-    let row = i / p.dv;
+    let tiles = (p.dv + 31u) / 32u;
+    let g = linear(group, groups);
+    let row = min(g / tiles, p.rows - 1u);
+    let col = g % tiles * 32u + local % 32u;
     let width = p.dv + 2u;
-    var largest = -3e38;
-    for (var s = 0u; s < p.splits; s++) {
-        let top = parts[(s * p.rows + row) * width + p.dv];
-        largest = select(largest, top, top > largest);
+
+    var top = -3e38;
+    for (var s = local; s < p.splits; s += 256u) {
+        let x = parts[(s * p.rows + row) * width + p.dv];
+        top = select(top, x, x > top);
     }
-    var sum = 0.0;
-    var weight = 0.0;
-    for (var s = 0u; s < p.splits; s++) {
-        let at = (s * p.rows + row) * width;
-        let part = parts[at + p.dv + 1u];
-        // A part without keys has weight 0 and no maximum.
-        if (part != 0.0) {
-            let fade = exp(parts[at + p.dv] - largest);
-            sum += fade * parts[at + i % p.dv];
-            weight += fade * part;
+    tops[local] = top;
+    for (var s = 128u; s > 0u; s /= 2u) {
+        workgroupBarrier();
+        if (local < s) {
+            tops[local] = max(tops[local], tops[local + s]);
         }
     }
-    y[i] = select(sum / weight, 0.0, weight == 0.0);
+    workgroupBarrier();
+    top = tops[0];
+
+    var sum = vec2(0.0);
+    for (var s = local / 32u; s < p.splits; s += 8u) {
+        let at = (s * p.rows + row) * width;
+        let weight = parts[at + p.dv + 1u];
+        // A part without keys has weight 0 and no maximum.
+        if (weight != 0.0) {
+            sum += exp(parts[at + p.dv] - top) * vec2(parts[at + min(col, p.dv - 1u)], weight);
+        }
+    }
+    sums[local] = sum;
+    workgroupBarrier();
+    if (local < 32u && col < p.dv && g / tiles < p.rows) {
+        for (var n = 1u; n < 8u; n++) {
+            sum += sums[local + n * 32u];
+        }
+        y[row * p.dv + col] = select(sum.x / sum.y, 0.0, sum.y == 0.0);
+    }
 }

@@ -1,4 +1,5 @@
 // Norms over the rows of x [rows, d], w and b [d]; `lanes` invocations share a row.
+// Rows of up to 16 · lanes are kept in registers: one read, one write. The entries `_long` read longer rows again.
 
 struct Params { rows: u32, d: u32, lanes: u32, eps: f32 }
 
@@ -19,15 +20,38 @@ struct Params { rows: u32, d: u32, lanes: u32, eps: f32 }
 fn rmsnorm(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let row = linear(group, groups) * (256u / p.lanes) + local / p.lanes;
     let lane = local & (p.lanes - 1u);
+    let inside = row < p.rows;
+    let first = select(0u, row * p.d, inside);
+    var v: array<f32, 16>;
+    var squares = 0.0;
+    for (var e = 0u; e < 16u; e++) { // unroll
+        let i = lane + e * p.lanes;
+        if (i < p.d) {
+            v[e] = x[first + i];
+            squares = fma(v[e], v[e], squares);
+        }
+    }
+    let scale = 1.0 / sqrt(row_sum(local, p.lanes, squares) / f32(p.d) + p.eps);
+    for (var e = 0u; e < 16u; e++) { // unroll
+        let i = lane + e * p.lanes;
+        if (inside && i < p.d) {
+            y[first + i] = v[e] * scale * w[i];
+        }
+    }
+}
+
+@compute @workgroup_size(256)
+fn rmsnorm_long(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let row = linear(group, groups);
     let d = select(0u, p.d, row < p.rows);
     let first = row * p.d;
     var squares = 0.0;
-    for (var i = lane; i < d; i += p.lanes) {
+    for (var i = local; i < d; i += 256u) {
         let v = x[first + i];
-        squares += v * v;
+        squares = fma(v, v, squares);
     }
-    let scale = 1.0 / sqrt(row_sum(local, p.lanes, squares) / f32(p.d) + p.eps);
-    for (var i = lane; i < d; i += p.lanes) {
+    let scale = 1.0 / sqrt(row_sum(local, 256u, squares) / f32(p.d) + p.eps);
+    for (var i = local; i < d; i += 256u) {
         y[first + i] = x[first + i] * scale * w[i];
     }
 }
@@ -40,21 +64,53 @@ fn rmsnorm(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gro
 fn layernorm(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let row = linear(group, groups) * (256u / q.lanes) + local / q.lanes;
     let lane = local & (q.lanes - 1u);
-    let d = select(0u, q.d, row < q.rows);
-    let first = row * q.d;
-    let shift = x[select(0u, first, row < q.rows)];
+    let inside = row < q.rows;
+    let first = select(0u, row * q.d, inside);
+    let shift = x[first];
+    var v: array<f32, 16>;
     var sum = 0.0;
-    for (var i = lane; i < d; i += q.lanes) {
-        sum += x[first + i] - shift;
+    for (var e = 0u; e < 16u; e++) { // unroll
+        let i = lane + e * q.lanes;
+        if (i < q.d) {
+            v[e] = x[first + i] - shift;
+            sum += v[e];
+        }
     }
     let mean = row_sum(local, q.lanes, sum) / f32(q.d);
     var squares = 0.0;
-    for (var i = lane; i < d; i += q.lanes) {
-        let c = (x[first + i] - shift) - mean;
-        squares += c * c;
+    for (var e = 0u; e < 16u; e++) { // unroll
+        if (lane + e * q.lanes < q.d) {
+            v[e] -= mean;
+            squares = fma(v[e], v[e], squares);
+        }
     }
     let scale = 1.0 / sqrt(row_sum(local, q.lanes, squares) / f32(q.d) + q.eps);
-    for (var i = lane; i < d; i += q.lanes) {
+    for (var e = 0u; e < 16u; e++) { // unroll
+        let i = lane + e * q.lanes;
+        if (inside && i < q.d) {
+            z[first + i] = v[e] * scale * w[i] + b[i];
+        }
+    }
+}
+
+@compute @workgroup_size(256)
+fn layernorm_long(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let row = linear(group, groups);
+    let d = select(0u, q.d, row < q.rows);
+    let first = select(0u, row * q.d, row < q.rows);
+    let shift = x[first];
+    var sum = 0.0;
+    for (var i = local; i < d; i += 256u) {
+        sum += x[first + i] - shift;
+    }
+    let mean = row_sum(local, 256u, sum) / f32(q.d);
+    var squares = 0.0;
+    for (var i = local; i < d; i += 256u) {
+        let c = (x[first + i] - shift) - mean;
+        squares = fma(c, c, squares);
+    }
+    let scale = 1.0 / sqrt(row_sum(local, 256u, squares) / f32(q.d) + q.eps);
+    for (var i = local; i < d; i += 256u) {
         z[first + i] = ((x[first + i] - shift) - mean) * scale * w[i] + b[i];
     }
 }

@@ -2,6 +2,8 @@
 
 use std::marker::PhantomData;
 
+use crate::unroll::unroll;
+
 /// A kernel's uniform parameters, laid out as the `Params` struct of its WGSL file.
 pub(crate) trait Params: bytemuck::Pod {
     /// Name and byte offset of each member.
@@ -14,15 +16,19 @@ pub(crate) trait Params: bytemuck::Pod {
 pub(crate) struct Desc {
     pub(crate) name: &'static str,
     pub(crate) sources: &'static [&'static str],
+    pub(crate) constants: &'static [(&'static str, u32)],
     pub(crate) entry: &'static str,
     pub(crate) inputs: u8,
     pub(crate) fields: &'static [(&'static str, u32)],
 }
 
 impl Desc {
-    /// The whole WGSL text of the module.
+    /// The whole WGSL text of the module: the row's constants, then its files.
     pub(crate) fn source(&self) -> String {
-        self.sources.concat()
+        let mut text: String =
+            self.constants.iter().map(|(name, value)| format!("const {name} = {value}u;\n")).collect();
+        self.sources.iter().for_each(|file| text.push_str(file));
+        unroll(&text, self.constants)
     }
 }
 
@@ -57,7 +63,7 @@ macro_rules! params {
 
 /// Declares the table: one static a kernel, and `ALL` in the same order.
 macro_rules! kernels {
-    ($($(#[$doc:meta])* $name:ident: $params:ident, $inputs:literal, $entry:literal in [$($file:literal),*] $(with $constants:literal)?;)*) => {
+    ($($(#[$doc:meta])* $name:ident: $params:ident, $inputs:literal, $entry:literal in [$($file:literal),*] $(with $constants:expr)?;)*) => {
         #[allow(non_camel_case_types, clippy::upper_case_acronyms, reason = "the rows' own names, used as numbers")]
         enum Row { $($name),* }
         $(
@@ -68,7 +74,8 @@ macro_rules! kernels {
         /// Every pipeline that can exist.
         pub(crate) static ALL: &[$crate::kernel::Desc] = &[$($crate::kernel::Desc {
             name: stringify!($name),
-            sources: &[$($constants, "\n",)? $(include_str!(concat!("../shaders/", $file))),*],
+            sources: &[$(include_str!(concat!("../shaders/", $file))),*],
+            constants: $crate::kernel::or_none!($($constants)?),
             entry: $entry,
             inputs: $inputs,
             fields: <$params as $crate::kernel::Params>::FIELDS,
@@ -76,4 +83,13 @@ macro_rules! kernels {
     };
 }
 
-pub(crate) use {kernels, params};
+macro_rules! or_none {
+    () => {
+        &[]
+    };
+    ($constants:expr) => {
+        &$constants
+    };
+}
+
+pub(crate) use {kernels, or_none, params};

@@ -11,8 +11,10 @@ params! {
     Bias { len: u32, d: u32 }
     /// `rows` rows of `d`, each shared by `lanes` invocations, a power of two.
     Rows { rows: u32, d: u32, lanes: u32, eps: f32 }
-    /// A matrix product: [m, k] x [k, n], times `scale`.
-    Mm { m: u32, k: u32, n: u32, scale: f32 }
+    /// A matrix product: [m, k] x [k, n], times `scale`; k in `splits` parts of `part`.
+    Mm { m: u32, k: u32, n: u32, scale: f32, part: u32, splits: u32 }
+    /// `splits` parts of `len` values, added up, times `scale`.
+    Parts { len: u32, splits: u32, scale: f32 }
     /// `n` rows of `d`, taken from a table.
     Gather { n: u32, d: u32 }
     /// A matrix of `rows` x `cols`.
@@ -25,6 +27,63 @@ params! {
     Attention { t: u32, s: u32, kv: u32, group: u32, d: u32, dv: u32, scale: f32, offset: u32, causal: u32, part: u32, splits: u32 }
     /// The parts of an attention, `rows` rows of `dv`.
     Merge { rows: u32, dv: u32, splits: u32 }
+}
+
+/// Constants of a row.
+type Constants<const N: usize> = [(&'static str, u32); N];
+
+/// A tile of bm x bn outputs over steps of bk, tm x tn of them an invocation.
+const fn mm(bm: u32, bn: u32, bk: u32, tm: u32, tn: u32, trans_b: u32) -> Constants<10> {
+    let threads = (bm / tm) * (bn / tn);
+    let (a_loads, b_loads) = (bm * bk / 4 / threads, bn * bk / 4 / threads);
+    assert!(a_loads * threads * 4 == bm * bk && b_loads * threads * 4 == bn * bk);
+    [
+        ("BM", bm),
+        ("BN", bn),
+        ("BK", bk),
+        ("TM", tm),
+        ("TN", tn),
+        ("TRANS_B", trans_b),
+        ("A_LOADS", a_loads),
+        ("B_LOADS", b_loads),
+        ("I", tm / 4),
+        ("J", tn / 4),
+    ]
+}
+
+/// Up to m rows of a, and cols rows of b at a time where b is [n, k].
+const fn mv(m: u32, cols: u32) -> Constants<3> {
+    [("M", m), ("COLS", cols), ("OUTPUTS", m * cols)]
+}
+
+/// Tiles of rows, keys and columns of v; tm rows and tk keys an invocation.
+const fn attention(rows: u32, keys: u32, cols: u32, tm: u32, tk: u32) -> Constants<11> {
+    let (across, step) = (keys / tk, 16);
+    let threads = across * (rows / tm);
+    [
+        ("ROWS", rows),
+        ("KEYS", keys),
+        ("COLS", cols),
+        ("TM", tm),
+        ("TK", tk),
+        ("I", tm / 4),
+        ("J", tk / 4),
+        ("C", cols / 4 / across),
+        ("Q_LOADS", rows * step / 4 / threads),
+        ("K_LOADS", keys * step / 4 / threads),
+        ("V_LOADS", cols * step / 4 / threads),
+    ]
+}
+
+/// Up to `rows` rows, and cols columns of v at a time. Weights fill half of the workgroup memory that is always there.
+const fn decode(rows: u32, cols: u32) -> Constants<4> {
+    let keys = decode_keys(rows);
+    [("R", rows / 4), ("CV", cols / 4), ("KEYS", keys), ("EACH", keys / 128)]
+}
+
+/// Keys at most of a part in the kernel for up to `rows` rows.
+pub(crate) const fn decode_keys(rows: u32) -> u32 {
+    2048 / rows
 }
 
 kernels! {
@@ -60,26 +119,54 @@ kernels! {
     /// y[i] = a[i] + b[i % d]
     ADD_BIAS: Bias, 2, "add_bias" in ["lib/grid.wgsl", "bias.wgsl"];
 
-    /// y = scale · a[m, k] · b[k, n], tiled
-    MM: Mm, 2, "mm" in ["lib/grid.wgsl", "mm.wgsl"] with "const TRANS_B = false;";
-    /// y = scale · a[m, k] · b[n, k]ᵀ, tiled
-    MM_BT: Mm, 2, "mm" in ["lib/grid.wgsl", "mm.wgsl"] with "const TRANS_B = true;";
-    /// MM for few rows of a
-    MV: Mm, 2, "mv" in ["lib/grid.wgsl", "mv.wgsl"];
-    /// MM_BT for few rows of a
-    MV_BT: Mm, 2, "mv_bt" in ["lib/grid.wgsl", "mv.wgsl"];
+    /// y = scale · a[m, k] · b[k, n], for many rows and columns
+    MM_LARGE: Mm, 2, "mm" in ["lib/grid.wgsl", "mm.wgsl"] with mm(128, 128, 16, 16, 8, 0);
+    /// The same for fewer
+    MM_MEDIUM: Mm, 2, "mm" in ["lib/grid.wgsl", "mm.wgsl"] with mm(64, 64, 32, 4, 4, 0);
+    /// The same for few rows
+    MM_WIDE: Mm, 2, "mm" in ["lib/grid.wgsl", "mm.wgsl"] with mm(32, 64, 32, 4, 4, 0);
+    /// The same for up to 8 rows
+    MV_8: Mm, 2, "mv" in ["lib/grid.wgsl", "mv.wgsl"] with mv(8, 2);
+    /// The same for one row
+    MV_1: Mm, 2, "mv" in ["lib/grid.wgsl", "mv.wgsl"] with mv(1, 4);
+    /// y = scale · a[m, k] · b[n, k]ᵀ, for many rows and columns
+    MM_BT_LARGE: Mm, 2, "mm" in ["lib/grid.wgsl", "mm.wgsl"] with mm(128, 128, 16, 16, 8, 1);
+    /// The same for fewer
+    MM_BT_MEDIUM: Mm, 2, "mm" in ["lib/grid.wgsl", "mm.wgsl"] with mm(64, 64, 32, 4, 4, 1);
+    /// The same for few rows
+    MM_BT_WIDE: Mm, 2, "mm" in ["lib/grid.wgsl", "mm.wgsl"] with mm(32, 64, 32, 4, 4, 1);
+    /// The same for up to 8 rows
+    MV_BT_8: Mm, 2, "mv_bt" in ["lib/grid.wgsl", "mv.wgsl"] with mv(8, 2);
+    /// The same for one row
+    MV_BT_1: Mm, 2, "mv_bt" in ["lib/grid.wgsl", "mv.wgsl"] with mv(1, 4);
+    /// y = scale · Σ parts
+    SUM_PARTS: Parts, 1, "sum_parts" in ["lib/grid.wgsl", "sum_parts.wgsl"];
 
-    /// eˣ / Σeˣ a row
+    /// eˣ / Σeˣ a row, kept in registers
     SOFTMAX: Rows, 1, "softmax" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/reduce.wgsl", "softmax.wgsl"];
-    /// x / √(mean(x²) + eps) · w
+    /// The same for longer rows
+    SOFTMAX_LONG: Rows, 1, "softmax_long" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/reduce.wgsl", "softmax.wgsl"];
+    /// x / √(mean(x²) + eps) · w, kept in registers
     RMSNORM: Rows, 2, "rmsnorm" in ["lib/grid.wgsl", "lib/reduce.wgsl", "norm.wgsl"];
-    /// (x - mean) / √(var + eps) · w + b
+    /// The same for longer rows
+    RMSNORM_LONG: Rows, 2, "rmsnorm_long" in ["lib/grid.wgsl", "lib/reduce.wgsl", "norm.wgsl"];
+    /// (x - mean) / √(var + eps) · w + b, kept in registers
     LAYERNORM: Rows, 3, "layernorm" in ["lib/grid.wgsl", "lib/reduce.wgsl", "norm.wgsl"];
+    /// The same for longer rows
+    LAYERNORM_LONG: Rows, 3, "layernorm_long" in ["lib/grid.wgsl", "lib/reduce.wgsl", "norm.wgsl"];
 
     /// Rotary embedding; the second input is the table of frequencies
     ROPE: Rope, 2, "rope" in ["lib/grid.wgsl", "rope.wgsl"];
-    /// softmax(scale · q · kᵀ) · v for tiles of queries, whole or a part of the keys
-    ATTENTION: Attention, 3, "attention" in ["lib/grid.wgsl", "attention.wgsl"];
+    /// softmax(scale · q · kᵀ) · v for tiles of 32 rows, 64 columns; whole or a part of the keys
+    ATTENTION_64: Attention, 3, "attention" in ["lib/grid.wgsl", "attention.wgsl"] with attention(32, 32, 64, 4, 4);
+    /// The same for 128 columns
+    ATTENTION_128: Attention, 3, "attention" in ["lib/grid.wgsl", "attention.wgsl"] with attention(32, 32, 128, 4, 4);
+    /// The same for up to 4 rows
+    DECODE_4_64: Attention, 3, "decode" in ["lib/grid.wgsl", "decode.wgsl"] with decode(4, 64);
+    DECODE_4_128: Attention, 3, "decode" in ["lib/grid.wgsl", "decode.wgsl"] with decode(4, 128);
+    /// The same for up to 8 rows
+    DECODE_8_64: Attention, 3, "decode" in ["lib/grid.wgsl", "decode.wgsl"] with decode(8, 64);
+    DECODE_8_128: Attention, 3, "decode" in ["lib/grid.wgsl", "decode.wgsl"] with decode(8, 128);
     /// The parts of ATTENTION made one
     ATTENTION_MERGE: Merge, 1, "merge" in ["lib/grid.wgsl", "attention_merge.wgsl"];
 

@@ -50,6 +50,7 @@ mod ops;
 mod platform;
 mod shape;
 mod tensor;
+mod unroll;
 
 pub use context::Context;
 pub use device::{Memory, Stats};

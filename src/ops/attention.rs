@@ -5,13 +5,13 @@ use crate::error::Result;
 use crate::kernels::{self, Attention, Merge};
 use crate::tensor::Tensor;
 
-/// Rows, keys and columns of a workgroup's tile.
-const ROWS: u64 = 32;
-const KEYS: u32 = 32;
-const COLS: u64 = 64;
+/// Rows of a workgroup's tile.
+const TILE_ROWS: u64 = 32;
+/// Rows at most for which reading keys and values is the cost.
+const FEW_ROWS: u64 = 8;
 /// Workgroups that keep a GPU busy: with fewer, the keys are split among more.
-const BUSY: u64 = 256;
-/// Keys at least that are worth a workgroup of their own.
+const BUSY: u64 = 512;
+/// Keys of a part at least: what is worth a workgroup of its own.
 const PART_MIN: u64 = 128;
 /// Loop steps of an invocation at most. Mesa's software rasteriser before 23 silently ends loops at 65,535.
 const STEPS_MAX: u64 = 60_000;
@@ -66,8 +66,25 @@ impl Op<'_> {
             return self.zeros(&shape);
         }
         let rows = u64::from(t) * u64::from(group);
-        let tiles = u64::from(kv) * rows.div_ceil(ROWS) * u64::from(dv).div_ceil(COLS);
-        let part = part(u64::from(s), u64::from(d), tiles);
+        let narrow = dv <= 64;
+        let col_tiles = u64::from(dv.div_ceil(if narrow { 64 } else { 128 }));
+        // Vectors of four need heads of whole vectors.
+        let few = rows <= FEW_ROWS && d.is_multiple_of(4) && dv.is_multiple_of(4);
+        let (kernel, tiles, longest) = if few {
+            let kernel = match (rows <= 4, narrow) {
+                (true, true) => &kernels::DECODE_4_64,
+                (true, false) => &kernels::DECODE_4_128,
+                (false, true) => &kernels::DECODE_8_64,
+                (false, false) => &kernels::DECODE_8_128,
+            };
+            (kernel, u64::from(kv) * col_tiles, kernels::decode_keys(if rows <= 4 { 4 } else { 8 }).into())
+        } else {
+            let kernel = if narrow { &kernels::ATTENTION_64 } else { &kernels::ATTENTION_128 };
+            // A tile of 32 keys takes about so many steps where the driver unrolls nothing.
+            let steps = 150 + 20 * u64::from(d.div_ceil(16));
+            (kernel, u64::from(kv) * rows.div_ceil(TILE_ROWS) * col_tiles, STEPS_MAX / steps * 32)
+        };
+        let part = part(u64::from(s), tiles, longest.max(32));
         let splits = s.div_ceil(part);
         let causal = u32::from(offset.is_some());
         let params = Attention { t, s, kv, group, d, dv, scale, offset: offset.unwrap_or(0), causal, part, splits };
@@ -75,14 +92,21 @@ impl Op<'_> {
         let cost = (work >> causal).min(u128::from(u64::MAX)) as u64;
         let groups = tiles * u64::from(splits);
         if splits == 1 {
-            return self.run(&kernels::ATTENTION, params, [q, k, v], shape.into(), groups, cost);
+            return self.run(kernel, params, [q, k, v], shape.into(), groups, cost);
         }
         let rows = rows * u64::from(kv);
         let partial = [splits as usize, rows as usize, dv as usize + 2];
-        let parts = self.run(&kernels::ATTENTION, params, [q, k, v], partial.into(), groups, cost)?;
+        let parts = self.run(kernel, params, [q, k, v], partial.into(), groups, cost)?;
         let params = Merge { rows: rows as u32, dv, splits };
-        let len = rows * u64::from(dv);
-        self.run(&kernels::ATTENTION_MERGE, params, [&parts], shape.into(), len.div_ceil(256), len * u64::from(splits))
+        let groups = rows * u64::from(dv.div_ceil(32));
+        self.run(
+            &kernels::ATTENTION_MERGE,
+            params,
+            [&parts],
+            shape.into(),
+            groups,
+            rows * u64::from(dv) * u64::from(splits),
+        )
     }
 
     /// Causal attention of t queries at positions from `offset` on.
@@ -112,13 +136,10 @@ impl Op<'_> {
     }
 }
 
-/// Keys of one part: all of them if that keeps the GPU busy and an invocation's loops short.
-fn part(s: u64, d: u64, tiles: u64) -> u32 {
-    let wanted = BUSY.div_ceil(tiles);
-    let busy = s.div_ceil(wanted).max(PART_MIN);
-    let steps = 300 + 100 * d.div_ceil(16);
-    let short = (STEPS_MAX / steps).max(1) * u64::from(KEYS);
-    busy.min(short).next_multiple_of(u64::from(KEYS)).min(u64::from(u32::MAX / KEYS * KEYS)) as u32
+/// Keys of one part: all of them if that keeps the GPU busy.
+fn part(s: u64, tiles: u64, longest: u64) -> u32 {
+    let busy = s.div_ceil(BUSY.div_ceil(tiles)).max(PART_MIN);
+    busy.min(longest).next_multiple_of(32).min(u64::from(u32::MAX / 32 * 32)) as u32
 }
 
 /// # Attention

@@ -3,31 +3,106 @@
 use crate::context::{Context, Op};
 use crate::error::Result;
 use crate::kernel::Kernel;
-use crate::kernels::{self, Mm};
+use crate::kernels::{self, Mm, Parts};
 use crate::tensor::Tensor;
 
-/// Up to so many rows of `a`, reading `b` is the cost, and the matrix-vector kernels read it once.
-const FEW_ROWS: u32 = 8;
-/// Rows and columns of a tile, and columns of a matrix-vector workgroup.
-const TILE: u64 = 64;
-const MV_COLUMNS: u64 = 8;
+/// The kernels of one layout of b.
+struct Family {
+    large: &'static Kernel<Mm, 2>,
+    medium: &'static Kernel<Mm, 2>,
+    wide: &'static Kernel<Mm, 2>,
+    few: &'static Kernel<Mm, 2>,
+    one: &'static Kernel<Mm, 2>,
+    /// Columns of a workgroup of `few` and of `one`.
+    columns: (u64, u64),
+}
+
+static B_KN: Family = Family {
+    large: &kernels::MM_LARGE,
+    medium: &kernels::MM_MEDIUM,
+    wide: &kernels::MM_WIDE,
+    few: &kernels::MV_8,
+    one: &kernels::MV_1,
+    columns: (32, 32),
+};
+
+static B_NK: Family = Family {
+    large: &kernels::MM_BT_LARGE,
+    medium: &kernels::MM_BT_MEDIUM,
+    wide: &kernels::MM_BT_WIDE,
+    few: &kernels::MV_BT_8,
+    one: &kernels::MV_BT_1,
+    columns: (2, 4),
+};
+
+/// What to run: the kernel, its workgroups for each part of k, and the parts.
+struct Plan {
+    kernel: &'static Kernel<Mm, 2>,
+    groups: u64,
+    splits: u64,
+}
+
+impl Family {
+    /// Measured on one H200 in Chromium 156; the counts of workgroups are what its 132 multiprocessors need.
+    fn plan(&self, m: u64, k: u64, n: u64) -> Plan {
+        let tiles = |rows: u64, cols: u64| m.div_ceil(rows) * n.div_ceil(cols);
+        // Parts of k, when whole rows and columns alone would leave the device idle.
+        let splits = |groups: u64, wanted: u64, shortest: u64| wanted.div_ceil(groups).min(k / shortest).clamp(1, 64);
+        let plan = |kernel, groups, splits| Plan { kernel, groups, splits };
+        if m <= 8 {
+            // Reading b is the cost, and the more readers the better.
+            let (kernel, columns) = if m == 1 { (self.one, self.columns.1) } else { (self.few, self.columns.0) };
+            let groups = n.div_ceil(columns);
+            return plan(kernel, groups, splits(groups, 1024, 256));
+        }
+        let (large, medium, wide) = (tiles(128, 128), tiles(64, 64), tiles(32, 64));
+        if large >= 128 {
+            return plan(self.large, large, 1);
+        }
+        // Each step of a large tile does the most work for what it reads.
+        if large >= 16 && m > 64 && k >= 2048 {
+            return plan(self.large, large, splits(large, 256, 512));
+        }
+        if medium >= 160 && m > 32 {
+            return plan(self.medium, medium, 1);
+        }
+        plan(self.wide, wide, if wide < 100 { splits(wide, 1024, 256) } else { 1 })
+    }
+}
 
 impl Op<'_> {
-    fn product_of(&self, tiled: &Kernel<Mm, 2>, few: &Kernel<Mm, 2>, a: &Tensor, b: &Tensor, mm: Mm) -> Result<Tensor> {
-        let Mm { m, k, n, .. } = mm;
+    fn matmul(&self, family: &Family, a: &Tensor, b: &Tensor, [m, k, n]: [u32; 3], scale: f32) -> Result<Tensor> {
         let shape = [m as usize, n as usize];
-        self.product(&[m, n])?;
-        if k == 0 {
+        let len = self.product(&[m, n])?;
+        if k == 0 || len == 0 {
             return self.zeros(&shape);
         }
-        let (m, n) = (u64::from(m), u64::from(n));
-        let cost = (2 * u128::from(m * n) * u128::from(k)).min(u128::from(u64::MAX)) as u64;
-        let (kernel, groups) = if m <= u64::from(FEW_ROWS) {
-            (few, n.div_ceil(MV_COLUMNS))
-        } else {
-            (tiled, m.div_ceil(TILE) * n.div_ceil(TILE))
-        };
-        self.run(kernel, mm, [a, b], shape.into(), groups, cost)
+        let Plan { kernel, groups, splits } = family.plan(m.into(), k.into(), n.into());
+        // Whole steps of every kernel.
+        let part = u64::from(k).div_ceil(splits).next_multiple_of(32).min(u32::MAX.into()) as u32;
+        let splits = k.div_ceil(part);
+        let params = Mm { m, k, n, scale, part, splits };
+        let cost = (2 * u128::from(len) * u128::from(k)).min(u64::MAX.into()) as u64;
+        let groups = groups * u64::from(splits);
+        if splits == 1 {
+            return self.run(kernel, params, [a, b], shape.into(), groups, cost);
+        }
+        let parts = self.run(kernel, params, [a, b], [splits as usize, shape[0], shape[1]].into(), groups, cost)?;
+        let params = Parts { len: len as u32, splits, scale };
+        self.run(&kernels::SUM_PARTS, params, [&parts], shape.into(), len.div_ceil(32), len * u64::from(splits))
+    }
+
+    /// Checks both factors, naming both shapes.
+    fn expect_pair(&self, a: &Tensor, b: &Tensor, a_sizes: [u32; 2], b_sizes: [u32; 2]) -> Result<()> {
+        let fits = |t: &Tensor, [r, c]: [u32; 2]| t.len() as u64 == u64::from(r) * u64::from(c);
+        if fits(a, a_sizes) && fits(b, b_sizes) {
+            return Ok(());
+        }
+        Err(self.shape_error(format!(
+            "shapes {:?} and {:?} do not hold matrices of {a_sizes:?} and {b_sizes:?}",
+            a.shape(),
+            b.shape()
+        )))
     }
 }
 
@@ -44,7 +119,7 @@ impl Context {
         self.op("mm").eval(|op| {
             op.inputs(&[a, b])?;
             op.expect_pair(a, b, [m, k], [k, n])?;
-            op.product_of(&kernels::MM, &kernels::MV, a, b, Mm { m, k, n, scale: 1.0 })
+            op.matmul(&B_KN, a, b, [m, k, n], 1.0)
         })
     }
 
@@ -57,22 +132,7 @@ impl Context {
         self.op("mm_bt").eval(|op| {
             op.inputs(&[a, b])?;
             op.expect_pair(a, b, [m, k], [n, k])?;
-            op.product_of(&kernels::MM_BT, &kernels::MV_BT, a, b, Mm { m, k, n, scale })
+            op.matmul(&B_NK, a, b, [m, k, n], scale)
         })
-    }
-}
-
-impl Op<'_> {
-    /// Checks both factors, naming both shapes.
-    fn expect_pair(&self, a: &Tensor, b: &Tensor, a_sizes: [u32; 2], b_sizes: [u32; 2]) -> Result<()> {
-        let fits = |t: &Tensor, [r, c]: [u32; 2]| t.len() as u64 == u64::from(r) * u64::from(c);
-        if fits(a, a_sizes) && fits(b, b_sizes) {
-            return Ok(());
-        }
-        Err(self.shape_error(format!(
-            "shapes {:?} and {:?} do not hold matrices of {a_sizes:?} and {b_sizes:?}",
-            a.shape(),
-            b.shape()
-        )))
     }
 }

@@ -2,16 +2,31 @@
 
 use crate::context::{Context, Op};
 use crate::error::Result;
+use crate::kernel::Kernel;
 use crate::kernels::{self, Rows};
 use crate::tensor::Tensor;
 
+/// Values of a row that an invocation keeps in registers, and invocations of a workgroup.
+const KEPT: u32 = 16;
+const LANES: u32 = 256;
+
 impl Op<'_> {
-    /// Rows of up to 256 share a workgroup of 256 invocations, longer ones have it to themselves.
-    fn rows(&self, x: &Tensor, rows: u32, d: u32, eps: f32) -> Result<(Rows, u64, u64)> {
+    /// The kernel for rows of `d`: short ones share a workgroup and stay in registers, long ones have it to themselves.
+    fn rows<'k, const IN: usize>(
+        &self,
+        [short, long]: [&'k Kernel<Rows, IN>; 2],
+        x: &Tensor,
+        inputs: [&Tensor; IN],
+        rows: u32,
+        d: u32,
+        eps: f32,
+    ) -> Result<Tensor> {
         self.expect("x", x, &[rows, d])?;
-        let lanes = d.clamp(1, 256).next_power_of_two();
-        let groups = u64::from(rows.div_ceil(256 / lanes));
-        Ok((Rows { rows, d, lanes, eps }, groups, 8 * x.len() as u64))
+        // Half of what fits, so that neighbouring invocations read neighbouring values of short rows too.
+        let lanes = d.div_ceil(KEPT / 2).clamp(1, LANES).next_power_of_two();
+        let (kernel, lanes) = if d <= KEPT * lanes { (short, lanes) } else { (long, LANES) };
+        let groups = u64::from(rows.div_ceil(LANES / lanes));
+        self.run(kernel, Rows { rows, d, lanes, eps }, inputs, x.shared_shape(), groups, 8 * x.len() as u64)
     }
 }
 
@@ -29,8 +44,7 @@ impl Context {
     pub fn softmax_t(&self, x: &Tensor, rows: u32, d: u32) -> Tensor {
         self.op("softmax_t").eval(|op| {
             op.inputs(&[x])?;
-            let (params, groups, cost) = op.rows(x, rows, d, 0.0)?;
-            op.run(&kernels::SOFTMAX, params, [x], x.shared_shape(), groups, cost)
+            op.rows([&kernels::SOFTMAX, &kernels::SOFTMAX_LONG], x, [x], rows, d, 0.0)
         })
     }
 
@@ -43,8 +57,7 @@ impl Context {
         self.op("rmsnorm_t").eval(|op| {
             op.inputs(&[x, w])?;
             op.expect("w", w, &[d])?;
-            let (params, groups, cost) = op.rows(x, rows, d, eps)?;
-            op.run(&kernels::RMSNORM, params, [x, w], x.shared_shape(), groups, cost)
+            op.rows([&kernels::RMSNORM, &kernels::RMSNORM_LONG], x, [x, w], rows, d, eps)
         })
     }
 
@@ -58,8 +71,7 @@ impl Context {
             op.inputs(&[x, w, b])?;
             op.expect("w", w, &[d])?;
             op.expect("b", b, &[d])?;
-            let (params, groups, cost) = op.rows(x, rows, d, eps)?;
-            op.run(&kernels::LAYERNORM, params, [x, w, b], x.shared_shape(), groups, cost)
+            op.rows([&kernels::LAYERNORM, &kernels::LAYERNORM_LONG], x, [x, w, b], rows, d, eps)
         })
     }
 }
