@@ -12,9 +12,9 @@ const LANES: u32 = 256;
 
 impl Op<'_> {
     /// The kernel for rows of `d`: short ones share a workgroup and stay in registers, long ones have it to themselves.
-    fn rows<'k, const IN: usize>(
+    fn rows<const IN: usize>(
         &self,
-        [short, long]: [&'k Kernel<Rows, IN>; 2],
+        [short, long]: [&Kernel<Rows, IN>; 2],
         x: &Tensor,
         inputs: [&Tensor; IN],
         rows: u32,
