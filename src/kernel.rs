@@ -74,7 +74,7 @@ macro_rules! kernels {
         /// Every pipeline that can exist.
         pub(crate) static ALL: &[$crate::kernel::Desc] = &[$($crate::kernel::Desc {
             name: stringify!($name),
-            sources: &[$(include_str!(concat!("../shaders/", $file))),*],
+            sources: &[$(include_str!(concat!(env!("OUT_DIR"), "/shaders/", $file))),*],
             constants: $crate::kernel::or_none!($($constants)?),
             entry: $entry,
             inputs: $inputs,
