@@ -163,8 +163,7 @@ pub(crate) fn close(got: &[f32], want: &[f64], bound: &[f64]) -> Result<f64, Str
             continue;
         }
         let error = (got - want).abs();
-        // Not `error > bound`: a NaN on either side must fail.
-        if !(error <= bound) {
+        if error.is_nan() || error > bound {
             return Err(format!("element {i} is {got:e}, want {want:e} ± {bound:.2e}"));
         }
         worst = worst.max(error / bound);

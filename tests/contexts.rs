@@ -34,7 +34,7 @@ gpu_test! {
             assert_eq!((&ctx.adapter_name, ctx.backend), (name, *backend));
             assert_eq!(ctx.add(&[1.0, 2.0], &[3.0, 4.0]).await.expect("a sum"), [4.0, 6.0], "{name}");
         }
-        let beyond = Context::for_adapter(all.len()).await.err().expect("no such adapter");
+        let beyond = Context::for_adapter(all.len()).await.expect_err("no such adapter");
         assert_eq!(beyond.code(), "no-adapter");
         assert!(Context::for_adapter(usize::MAX).await.is_err());
         // The same adapter a second time.

@@ -34,6 +34,8 @@ macro_rules! gpu_test {
     };
 }
 
+const BROWSER: bool = cfg!(target_arch = "wasm32");
+
 /// A context of one's own, for tests that count.
 async fn own() -> Context {
     Context::new().await.expect("the tests need a WebGPU adapter")
