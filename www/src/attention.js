@@ -47,7 +47,7 @@ export function attentionPanel() {
       const r = await attend(ctx, letters, heads, causal);
       last = { ...r, n, causal, letters: letters.map((c) => (c === ' ' ? '·' : c)) };
       thumbs.draw(r.weights, n);
-      if (part('attention-value').dataset.value === undefined) show('attention-value', 'Point at a square.');
+      if (part('attention-value').dataset.value === undefined) show('attention-value', 'Pick a square.');
       view();
       show('attention-maxdiff', small(r.difference), r.difference);
       show('attention-bound', `allowed ${small(r.bound)}`, r.bound);
