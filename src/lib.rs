@@ -14,8 +14,9 @@
 //! ```
 //!
 //! # Data flow
-//! JS → `js` → `host` → `ops` → `context` (a row of `kernels`, parameters, inputs, a grid) → `device` (batch → GPU →
-//! readback) → `Vec` or Promise. Only `device` and `platform` speak to wgpu; only `platform` and `js` know a browser.
+//! JS → `js`, host arrays → `host`; then `ops` → `context` (a row of `kernels`, parameters, inputs, a grid) → `device`
+//! (batch → GPU → readback) → `Vec` or Promise. Only `device` and `platform` speak to wgpu; only `platform` and `js`
+//! know a browser.
 //!
 //! # Shapes and letters
 //! All matrices are row-major f32. `m k n` are the sizes of a product, `rows` and `d` of a row-wise op, `t` new tokens,
@@ -28,7 +29,8 @@
 //! # Errors
 //! Device ops never panic and never return `Result`: bad arguments, limits, lack of memory and a lost device give a
 //! *failed* [`Tensor`] that carries its [`Error`] through later ops to [`Context::to_vec`]. A fault that the GPU
-//! reports later is returned by the reads whose results it spoiled, and by no other.
+//! reports later is returned by the reads whose results it spoiled, and by no other. Any op can give `wrong-context`,
+//! `limit-exceeded`, `out-of-memory`, `device-lost` and the error of a failed input; its docs name those of its own.
 //!
 //! # Platforms
 //! Vulkan, Metal, DX12 and GL natively; in browsers WebGPU, in pages and in module workers.
@@ -57,6 +59,11 @@ pub use device::{Memory, Stats};
 pub use error::{Error, ErrorKind, Result};
 pub use ops::KvCache;
 pub use tensor::Tensor;
+
+/// The README's example as a doc test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 /// A row of the kernel table, for tests that compare it with the WGSL.
 #[doc(hidden)]
