@@ -73,7 +73,7 @@ impl Context {
     ///
     /// # Errors
     /// As [`attention_t`](Context::attention_t).
-    #[allow(clippy::too_many_arguments, reason = "the contract's signature")]
+    #[allow(clippy::too_many_arguments, reason = "the sizes of the op itself")]
     pub async fn attention(
         &self,
         q: &[f32],

@@ -30,7 +30,8 @@ impl Op<'_> {
 
 /// # Elementwise
 ///
-/// NaN gives NaN, and no other element changes. Results have the shape of the first input.
+/// Inputs of any shape; results have that of the first. NaN gives NaN, and no other element changes. Ops of one input
+/// have no errors but [those of every op](crate#errors).
 impl Context {
     /// `x / (1 + e⁻ˣ)`
     #[track_caller]

@@ -52,7 +52,7 @@ impl Op<'_> {
 /// Rotate-half (NeoX, Llama): within each head of `dh`, the pair (j, j + dh/2) turns by `position · base^(-2j/dh)`.
 /// Angles are exact at any position. Results have the shape of `x`.
 impl Context {
-    /// x `[t, h · dh]`, row i at position i.
+    /// `(x_j, x_{j+dh/2})` turned by the angle of its pair: x `[t, h · dh]` → `[t, h · dh]`, row i at position i.
     ///
     /// # Errors
     /// `shape-mismatch` if `x` does not hold t·h·dh elements; `invalid-argument` for an odd `dh` or a `base` that is not
@@ -62,7 +62,7 @@ impl Context {
         self.op("rope_t").eval(|op| op.rope(x, base, Rope { t, h, dh, offset: 0 }))
     }
 
-    /// x `[t, h · dh]`, row i at position i + offset.
+    /// As [`rope_t`](Context::rope_t) with row i at position `i + offset`: x `[t, h · dh]` → `[t, h · dh]`
     ///
     /// # Errors
     /// As [`rope_t`](Context::rope_t), and `invalid-argument` for positions beyond u32.
