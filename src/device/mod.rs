@@ -23,7 +23,7 @@ use crate::platform;
 use batch::{Batch, Read};
 use bindings::{BindGroups, Layouts};
 use pipelines::Pipelines;
-use pool::{Buffer, First, Pool};
+use pool::{Buffer, First, Pool, risky};
 use readback::{Staging, StagingPool};
 
 /// Bytes of a dispatch's uniform parameters: WebGPU's default offset alignment.
@@ -107,6 +107,13 @@ pub(crate) struct Storage {
     lineage: Mutex<Lineage>,
 }
 
+/// Whoever waits for the loss of a device that nobody holds any more is told.
+impl Drop for Gpu {
+    fn drop(&mut self) {
+        self.lost.set(Lost { reason: wgpu::DeviceLostReason::Destroyed, message: "the context was dropped".into() });
+    }
+}
+
 impl Drop for Storage {
     fn drop(&mut self) {
         let mut recorder = self.gpu.recorder();
@@ -123,6 +130,11 @@ impl Storage {
 
     pub(crate) fn bytes(&self) -> u64 {
         self.buffer.size
+    }
+
+    /// Whether the GPU is known to have failed at what the buffer should hold.
+    pub(crate) fn failed(&self) -> bool {
+        self.lineage().failed().is_some()
     }
 
     /// Whether two handles name one buffer.
@@ -203,7 +215,8 @@ impl Gpu {
             pipelines: Pipelines::new(table),
             ring,
             software: adapter.software(),
-            buffer_max: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size),
+            // Buffers are whole vectors of four.
+            buffer_max: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !15,
             lost,
             staging_bytes: Arc::default(),
             recorder: Mutex::new(Recorder {
@@ -223,7 +236,7 @@ impl Gpu {
     }
 
     /// The loss of the device, once it is known.
-    pub(crate) fn lost(&self) -> &Event<Lost> {
+    pub(crate) fn lost(&self) -> &Arc<Event<Lost>> {
         &self.lost
     }
 
@@ -358,15 +371,26 @@ impl Gpu {
             }
             Output::Into(storage) => (None, storage.buffer.clone()),
         };
-        let Recorder { batch, groups: cache, .. } = &mut *recorder;
         let bound: Vec<&Buffer> = inputs.iter().map(|s| &*s.buffer).collect();
+        // A missing buffer makes a whole batch invalid: where one may be missing, no other work shares the batch.
+        let alone = bound.iter().chain([&&*target]).any(|b| b.risky());
+        if alone {
+            self.submit(&mut recorder);
+        }
+        let Recorder { batch, groups: cache, .. } = &mut *recorder;
+        let scopes = alone.then(|| platform::Scopes::push(&self.device));
         let group = cache.get(&self.device, &self.layouts, &self.ring, &bound, &target);
+        if let Some(scopes) = scopes {
+            let bindable = Verdict::new();
+            scopes.pop(&bindable);
+            lineage.add(&bindable);
+        }
         bound.iter().chain([&&*target]).for_each(|b| b.used_in(batch.id));
         batch.dispatch(row, group, params, (x as u32, y as u32), cost);
         lineage.add(&batch.verdict);
         recorder.stats.dispatches += 1;
         let cost_max = if self.software { COST_MAX_SOFTWARE } else { COST_MAX_GPU };
-        if recorder.batch.full(cost_max) {
+        if alone || recorder.batch.full(cost_max) {
             self.submit(&mut recorder);
         }
         drop(recorder);
@@ -405,12 +429,12 @@ impl Gpu {
         }
         let commands = batch.encode(&self.device, |row| self.pipelines.get(row));
         self.queue.submit([commands]);
-        scopes.pop(&batch.verdict);
-        recorder.stats.submits += 1;
         for Read { staging, bytes, mapped } in batch.reads() {
             let mapped = mapped.clone();
             staging.raw.map_async(wgpu::MapMode::Read, ..*bytes, move |outcome| mapped.set(outcome.is_ok()));
         }
+        scopes.pop(&batch.verdict);
+        recorder.stats.submits += 1;
         let gone = recorder.pool.trim(recorder.batch.id);
         recorder.destroy(gone);
     }
@@ -422,6 +446,7 @@ impl Gpu {
         let mut lineage = storage.lineage().clone();
         let mut recorder = self.recorder();
         let size = StagingPool::class(bytes);
+        let mut alone = storage.buffer.risky();
         let staging = match recorder.staging.take(size) {
             Some(staging) => staging,
             None => {
@@ -432,14 +457,22 @@ impl Gpu {
                     return Err(Error::new(op, self.fault(kind)));
                 }
                 lineage.add(&verdict);
+                alone |= risky(size, &verdict);
                 staging
             }
         };
+        // As for a dispatch.
+        if alone {
+            self.submit(&mut recorder);
+        }
         let batch = &mut recorder.batch;
         storage.buffer.used_in(batch.id);
         lineage.add(&batch.verdict);
         batch.read(storage.buffer.clone(), Read { staging: staging.clone(), bytes, mapped: mapped.clone() });
         let batch = batch.id;
+        if alone {
+            self.submit(&mut recorder);
+        }
         drop(recorder);
         Ok(Pending { gpu: self.clone(), op, staging, bytes, batch, mapped, lineage })
     }

@@ -27,6 +27,11 @@ impl Buffer {
         self.last_batch.store(batch, Ordering::Relaxed);
     }
 
+    /// Whether the buffer may turn out not to be there.
+    pub(crate) fn risky(&self) -> bool {
+        risky(self.size, &self.allocation)
+    }
+
     /// Whether work that is recorded and not yet submitted uses the buffer.
     fn pending_in(&self, batch: u64) -> bool {
         self.last_batch.load(Ordering::Relaxed) == batch
@@ -56,6 +61,14 @@ pub(crate) struct Pool {
     pub(crate) peak_bytes: u64,
 }
 
+/// What a GPU may well have no memory for.
+const RISKY_BYTES: u64 = 16 << 20;
+
+/// Whether the GPU may still say that it had no memory for so many bytes.
+pub(crate) fn risky(bytes: u64, allocation: &Verdict) -> bool {
+    bytes >= RISKY_BYTES && !allocation.passed()
+}
+
 /// Free bytes that are kept whatever is live.
 const KEEP_BYTES: u64 = 256 << 20;
 
@@ -65,7 +78,7 @@ impl Pool {
         let bytes = bytes.max(256);
         let step = if bytes <= 1 << 20 { bytes.next_power_of_two() } else { bytes.next_power_of_two() / 8 };
         // The last class may be cut short: kernels bind whole buffers.
-        bytes.next_multiple_of(step).min(largest & !15).max(bytes.next_multiple_of(16))
+        bytes.next_multiple_of(step).min(largest).max(bytes.next_multiple_of(16))
     }
 
     pub(crate) fn take(&mut self, size: u64, first: First, batch: u64) -> Option<Arc<Buffer>> {

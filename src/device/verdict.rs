@@ -25,7 +25,7 @@ impl Verdict {
         self.0.get().and_then(std::result::Result::err)
     }
 
-    fn passed(&self) -> bool {
+    pub(crate) fn passed(&self) -> bool {
         matches!(self.0.get(), Some(Ok(())))
     }
 
@@ -46,6 +46,7 @@ impl Lineage {
     }
 
     pub(crate) fn merge(&mut self, other: &Self) {
+        self.0.retain(|v| !v.passed());
         other.0.iter().for_each(|v| self.add(v));
     }
 

@@ -1,6 +1,6 @@
 // What the package costs at the WebGPU boundary: live bytes stay flat, a batch is one submit, a repeated layer creates nothing.
 
-import { close, ok, same } from '../expect.mjs';
+import { close, isTensorError, ok, same, settles } from '../expect.mjs';
 import { values } from '../reference.mjs';
 
 const ROUNDS = 10_000;
@@ -47,6 +47,31 @@ export const memory = {
   }, [2, -2, 6, -6]),
   'a steady loop in scope() has a flat ceiling': (env) => steady(env, (ctx, x) => () =>
     ctx.scope(() => x.relu().mm(x).add(x.relu()).mul(ctx.tensor([1, 1, 1, 1], [2, 2]))), [2, -2, 6, -6]),
+  'a tensor that the GPU has no memory for spoils no other': async ({ tw, spy, TensorError }) => {
+    const ctx = await tw.Context.create();
+    const good = ctx.tensor([1, -2], [2]);
+    close(await good.relu().toArray(), [1, 0]);
+    const before = good.mulScalar(2).toArray();
+    const { createBuffer } = GPUDevice.prototype;
+    const bytes = 64 << 20;
+    GPUDevice.prototype.createBuffer = function (given) {
+      return createBuffer.call(this, given.size === bytes && given.usage & GPUBufferUsage.STORAGE ? { ...given, size: 2 ** 45 } : given);
+    };
+    let spoiled;
+    try {
+      const missing = ctx.empty([bytes / 4]);
+      spoiled = [missing.toArray(), missing.relu().toArray()].map((read) => settles(read));
+    } finally {
+      GPUDevice.prototype.createBuffer = createBuffer;
+    }
+    const after = good.mulScalar(3).toArray();
+    close(await before, [2, -4]);
+    close(await after, [3, -6]);
+    for (const { error } of await Promise.all(spoiled)) isTensorError(error, TensorError, ['out-of-memory', 'internal']);
+    close(await ctx.empty([bytes / 4 / 2, 2]).gather0([7]).toArray(), [0, 0], { what: 'a second try' });
+    same(spy.uncaptured, [], 'uncaptured errors');
+    ctx.destroy();
+  },
   'reading a mebibyte again and again has a flat ceiling': async ({ context, spy }) => {
     const ctx = await context();
     const x = ctx.tensor(values(2 ** 18), [2 ** 18]);
