@@ -32,7 +32,13 @@ export function init(options) {
 async function start(options) {
   const source = options?.wasm ?? new URL('tensorweft_bg.wasm', import.meta.url);
   try {
-    exports = await load({ module_or_path: await code(await source) });
+    const given = await code(await source);
+    const module = given instanceof WebAssembly.Module ? given : await WebAssembly.compile(given);
+    // The glue keeps the first module that starts, whatever it is.
+    if (!WebAssembly.Module.exports(module).some(({ name }) => name === 'setup')) {
+      throw new TensorError('wasm-load', 'init: the given wasm is not that of tensorweft');
+    }
+    exports = await load({ module_or_path: module });
   } catch (error) {
     if (error instanceof TensorError) throw error;
     throw new TensorError('wasm-load', `init: the wasm could not be started: ${error?.message ?? error}`, { cause: error });
@@ -94,27 +100,65 @@ function u32(op, name, value) {
 }
 
 function finite(op, name, value) {
-  if (typeof value === 'number' && Number.isFinite(value)) return value;
-  return fail(op, 'invalid-argument', `${name} is ${show(value)}, but a finite number is expected`);
+  if (typeof value === 'number' && Number.isFinite(Math.fround(value))) return value;
+  return fail(op, 'invalid-argument', `${name} is ${show(value)}, but a finite number is expected, as a 32-bit float too`);
 }
 
-function u32s(op, name, values) {
-  if (values instanceof Uint32Array) return values;
-  if (!Array.isArray(values)) fail(op, 'invalid-argument', `${name} is ${show(values)}, but an array of whole numbers is expected`);
-  return Uint32Array.from(values, (value, i) => u32(op, `${name}[${i}]`, value));
+/** The name of a typed array's type, also of one from another window; `undefined` for everything else, proxies too. */
+const typeOf = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag).get;
+
+/** Whole numbers are copied by wasm, so there is a most; shapes have no business near theirs. */
+const DIMENSIONS_MAX = 2 ** 20;
+const IDS_MAX = 2 ** 28;
+
+function u32s(op, name, values, most = DIMENSIONS_MAX) {
+  const typed = typeOf.call(values) === 'Uint32Array';
+  if (!typed && !Array.isArray(values)) fail(op, 'invalid-argument', `${name} is ${show(values)}, but an array of whole numbers is expected`);
+  if (values.length > most) fail(op, 'limit-exceeded', `${name} has ${values.length} numbers, but ${most} is the most`);
+  return typed ? new Uint32Array(values) : checked(Uint32Array, values, (value, i) => u32(op, `${name}[${i}]`, value));
 }
 
 function f32s(op, name, values) {
-  if (values instanceof Float32Array) return values;
+  if (typeOf.call(values) === 'Float32Array') return steady(values);
   if (!Array.isArray(values)) fail(op, 'invalid-argument', `${name} is ${show(values)}, but a Float32Array is expected`);
-  return Float32Array.from(values, (value, i) =>
+  return checked(Float32Array, values, (value, i) =>
     typeof value === 'number' ? value : fail(op, 'invalid-argument', `${name}[${i}] is ${show(value)}, but a number is expected`),
   );
 }
 
+/** WebGPU takes no views of buffers that can change their size; a copy of one it takes. */
+function steady(values) {
+  const { buffer } = values;
+  const plain = Object.getPrototypeOf(values) === Float32Array.prototype && !buffer.resizable && !buffer.growable;
+  if (plain) return values;
+  return new Float32Array(values.length === 0 ? 0 : values); // a view beyond the end of its buffer cannot be copied
+}
+
+/** The shape of a flat array; what is none is refused later, with its name. */
+const flat = (values) => [typeOf.call(values) === undefined ? 0 : values.length];
+
+/** A typed array of what `check` lets through; made once the first value has passed, since sparse arrays may be endless. */
+function checked(Type, values, check) {
+  let all = new Type(0);
+  for (let i = 0; i < values.length; i++) {
+    const value = check(values[i], i);
+    if (i === 0) all = new Type(values.length);
+    all[i] = value;
+  }
+  return all;
+}
+
+function className(value) {
+  try {
+    return value.constructor.name;
+  } catch {
+    return 'no class';
+  }
+}
+
 function show(value) {
   if (typeof value === 'string') return JSON.stringify(value);
-  if (typeof value === 'object' && value !== null) return `an object of ${value.constructor?.name ?? 'no class'}`;
+  if (typeof value === 'object' && value !== null) return `an object of ${className(value)}`;
   return typeof value === 'function' ? 'a function' : String(value);
 }
 
@@ -140,7 +184,7 @@ const OPS = {
   div: [tensor('b')],
   addBias: [tensor('bias')],
   dup: [(op, shape) => u32s(op, 'shape', shape)],
-  gather0: [(op, idx) => u32s(op, 'idx', idx)],
+  gather0: [(op, idx) => u32s(op, 'idx', idx, IDS_MAX)],
   transpose2d: [],
   softmax: [],
   rmsnorm: [tensor('w'), number('eps', 1e-5)],
@@ -192,8 +236,8 @@ export class Tensor {
 
     handleOf = (op, name, value) => {
       if (typeof value !== 'object' || value === null || !(#handle in value)) {
-        const twice = value?.constructor?.name === 'Tensor' ? ' (is the package loaded twice?)' : '';
-        fail(op, 'invalid-argument', `${name} is ${show(value)}, but a Tensor is expected${twice}`);
+        const why = className(value) === 'Tensor' ? ' (is it wrapped in a Proxy, or the package loaded twice?)' : '';
+        fail(op, 'invalid-argument', `${name} is ${show(value)}, but a Tensor is expected${why}`);
       }
       return value.#live(op, name);
     };
@@ -221,7 +265,7 @@ export class Tensor {
   }
 
   get size() {
-    return this.#shape.reduce((size, d) => size * d, 1);
+    return this.#shape.includes(0) ? 0 : this.#shape.reduce((size, d) => size * d, 1);
   }
 
   get dtype() {
@@ -234,13 +278,15 @@ export class Tensor {
 
   mulScalar(s) {
     const op = 'mulScalar';
-    const [context, handle] = [this.#context[KEY].handle, this.#live(op, 'this')];
+    const handle = handleOf(op, 'this', this);
+    const context = this.#context[KEY].handle;
     const y = typeof s === 'number' ? wasm.scale(context, handle, s) : wasm.mulScalar(context, handle, handleOf(op, 's', s));
     return new Tensor(KEY, this.#context, y);
   }
 
   toArray() {
-    return wasm.read(this.#context[KEY].handle, this.#live('toArray', 'this'));
+    const handle = handleOf('toArray', 'this', this);
+    return wasm.read(this.#context[KEY].handle, handle);
   }
 
   dispose() {
@@ -260,14 +306,16 @@ export class KvCache {
   #context;
   #handle;
   #capacity;
+  #width;
   #k;
   #v;
 
-  constructor(key, context, handle, capacity) {
+  constructor(key, context, handle, capacity, width) {
     ours(key, 'KvCache');
     this.#context = context;
     this.#handle = handle;
     this.#capacity = capacity;
+    this.#width = width;
     lostHandles.register(this, [wasm.cacheFree, handle], this);
     context[KEY].made(this);
   }
@@ -300,7 +348,11 @@ export class KvCache {
 
   append(k, v) {
     const op = 'append';
-    wasm.cacheAppend(this.#live(op), handleOf(op, 'k', k), handleOf(op, 'v', v));
+    const handles = [this.#live(op), handleOf(op, 'k', k), handleOf(op, 'v', v)];
+    if ([k, v].some(({ shape }) => shape.length !== 2 || shape[1] !== this.#width)) {
+      fail(op, 'shape-mismatch', `k has shape [${k.shape.join(', ')}] and v [${v.shape.join(', ')}], but [t, ${this.#width}] is expected`);
+    }
+    wasm.cacheAppend(...handles);
   }
 
   truncate(length) {
@@ -322,13 +374,17 @@ export class KvCache {
 }
 
 /** All tensors and caches in a value: itself, or in arrays and plain objects. */
-function kept(value, found = new Set(), seen = new Set()) {
-  if (value instanceof Tensor || value instanceof KvCache) found.add(value);
-  else if (typeof value === 'object' && value !== null && !seen.has(value)) {
-    seen.add(value);
-    const proto = Object.getPrototypeOf(value);
-    const plain = Array.isArray(value) || proto === Object.prototype || proto === null;
-    if (plain) for (const part of Object.values(value)) kept(part, found, seen);
+function kept(result) {
+  const [found, seen, open] = [new Set(), new Set(), [result]];
+  while (open.length > 0) {
+    const value = open.pop();
+    if (value instanceof Tensor || value instanceof KvCache) found.add(value);
+    else if (typeof value === 'object' && value !== null && !seen.has(value)) {
+      seen.add(value);
+      const proto = Object.getPrototypeOf(value);
+      const plain = Array.isArray(value) || proto === Object.prototype || proto === null;
+      if (plain) for (const part of Object.values(value)) open.push(part);
+    }
   }
   return found;
 }
@@ -422,11 +478,11 @@ export class Context {
   }
 
   add(a, b) {
-    return this.#host('add', {}, [['a', a, [a?.length]], ['b', b, [a?.length]]], (a, b) => a.add(b));
+    return this.#host('add', {}, [['a', a, flat(a)], ['b', b, flat(a)]], (a, b) => a.add(b));
   }
 
   silu(x) {
-    return this.#host('silu', {}, [['x', x, [x?.length]]], (x) => x.silu());
+    return this.#host('silu', {}, [['x', x, flat(x)]], (x) => x.silu());
   }
 
   softmax(x, rows, d) {
@@ -447,7 +503,7 @@ export class Context {
   #host(op, sizes, arrays, compute) {
     for (const [name, size] of Object.entries(sizes)) u32(op, name, size);
     for (const [name, data, shape] of arrays) {
-      if (!(data instanceof Float32Array)) fail(op, 'invalid-argument', `${name} is ${show(data)}, but a Float32Array is expected`);
+      if (typeOf.call(data) !== 'Float32Array') fail(op, 'invalid-argument', `${name} is ${show(data)}, but a Float32Array is expected`);
       const wanted = shape.reduce((size, d) => size * d, 1);
       if (data.length !== wanted) fail(op, 'shape-mismatch', `${name} has ${data.length} values, but [${shape.join(', ')}] holds ${wanted}`);
     }
@@ -485,7 +541,7 @@ export class Context {
   kvCache(capacity, width) {
     const op = 'kvCache';
     const handle = wasm.cacheCreate(this[KEY].handle, u32(op, 'capacity', capacity), u32(op, 'width', width));
-    return new KvCache(KEY, this, handle, capacity);
+    return new KvCache(KEY, this, handle, capacity, width);
   }
 
   memory() {

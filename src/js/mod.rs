@@ -184,9 +184,10 @@ pub fn context_info(c: u32) -> Js<JsValue> {
 
 #[wasm_bindgen(js_name = contextLost)]
 pub fn context_lost(c: u32) -> Js<Promise> {
-    let gpu = context(c)?.gpu;
+    // Only the event: a promise that waits must not keep the device.
+    let lost = context(c)?.gpu.lost().clone();
     Ok(future_to_promise(async move {
-        let lost = gpu.lost().wait().await;
+        let lost = lost.wait().await;
         let reason = match lost.reason {
             wgpu::DeviceLostReason::Destroyed => "destroyed",
             wgpu::DeviceLostReason::Unknown => "unknown",
@@ -226,21 +227,28 @@ pub fn upload(c: u32, data: &Float32Array, shape: &[u32]) -> Js<u32> {
     const SLICE: u32 = 4 << 20;
     let context = context(c)?;
     let op = context.op("tensor");
+    let mut refused = false;
     give(op.eval(|op| {
-        op.upload(u64::from(data.length()), &sizes(shape), |queue, buffer| {
+        let t = op.upload(u64::from(data.length()), &sizes(shape), |queue, buffer| {
             let (Some(queue), Some(buffer)) = (queue.as_webgpu(), buffer.as_webgpu()) else { return };
             for at in (0..data.length()).step_by(SLICE as usize) {
                 let len = SLICE.min(data.length() - at);
-                // A fault here is caught by the error scope around the upload.
-                let _ = queue.write_buffer_with_f64_and_buffer_source_and_f64_and_f64(
+                // Faults of the GPU are caught by the error scope around the upload, what the browser throws here.
+                let write = queue.write_buffer_with_f64_and_buffer_source_and_f64_and_f64(
                     buffer,
                     f64::from(at) * 4.0,
                     data,
                     f64::from(at),
                     f64::from(len),
                 );
+                refused |= write.is_err();
             }
-        })
+        })?;
+        if refused {
+            let why = "the browser did not take the values".into();
+            return Err(Error::new(op.name, ErrorKind::Internal(why)));
+        }
+        Ok(t)
     }))
 }
 

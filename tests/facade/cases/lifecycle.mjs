@@ -103,6 +103,17 @@ export const lifecycle = {
     await adds(ctx);
     ctx.destroy();
   },
+  'init: the wasm of something else says so and can be retried': async () => {
+    const { init, Context, TensorError } = await freshPackage();
+    const empty = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
+    for (const wasm of [empty, await WebAssembly.compile(empty), new Uint8Array(3), Uint8Array.of(0, 0x61, 0x73, 0x6d, 9, 9, 9, 9)]) {
+      await rejects(init({ wasm }), TensorError, 'wasm-load');
+    }
+    await init();
+    const ctx = await Context.create();
+    await adds(ctx);
+    ctx.destroy();
+  },
   'init: takes bytes, a module, a response, a request and a URL': async () => {
     const address = new URL('/dist/tensorweft_bg.wasm', location.href);
     const bytes = await (await fetch(address)).arrayBuffer();
@@ -253,6 +264,14 @@ export const lifecycle = {
     kept.dispose();
     same(ctx.memory().tensors, before, 'tensors');
     throws(() => inner.relu(), TensorError, 'disposed');
+    let chain = ctx.scope(() => {
+      let list = { value: ctx.tensor([5], [1]) };
+      for (let i = 0; i < 100_000; i++) list = { next: list };
+      return list;
+    });
+    while (chain.next) chain = chain.next;
+    close(await chain.value.toArray(), [5]);
+    chain.value.dispose();
   },
   'works in a module Worker': async () => {
     const worker = new Worker('/tests/worker.mjs', { type: 'module' });

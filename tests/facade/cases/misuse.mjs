@@ -48,6 +48,8 @@ const mismatches = [
   ['layernorm', /5/, (T, ctx) => ctx.layernorm(new Float32Array(5), new Float32Array(3), new Float32Array(3), 2, 3)],
   ['attention', /5/, (T, ctx) => ctx.attention(new Float32Array(5), new Float32Array(6), new Float32Array(6), 2, 2, 3, 3)],
   ['append', /1, ?3/, (T, ctx) => ctx.kvCache(4, 2).append(T([1, 3]), T([1, 3]))],
+  ['append', /1, ?4.*2/, (T, ctx) => ctx.kvCache(4, 2).append(T([1, 4]), T([2, 2]))],
+  ['append', /4\].*2/, (T, ctx) => ctx.kvCache(4, 2).append(T([2, 2]), T([4]))],
   ['append', /2, ?2.*1, ?2/, (T, ctx) => ctx.kvCache(4, 2).append(T([2, 2]), T([1, 2]))],
 ];
 
@@ -133,6 +135,55 @@ export const misuse = {
     for (const bad of ['1', null, {}]) {
       throws(() => ctx.tensor([1, 2], [1, 2]).rmsnorm(ctx.tensor([1, 2], [2]), bad), TensorError, 'invalid-argument');
       throws(() => ctx.tensor([1, 2], [1, 2]).mmBt(ctx.tensor([1, 2], [1, 2]), bad), TensorError, 'invalid-argument');
+    }
+    await stillWorks(ctx);
+  },
+  'misuse: arrays that are not what they seem': async ({ context, TensorError }) => {
+    const ctx = await context();
+    const T = maker(ctx);
+    ctx.tensor([777, 777, 777, 777], [4]).dispose(); // what a buffer that was never written would show
+    const changing = new ArrayBuffer(32, { maxByteLength: 64 });
+    new Float32Array(changing).set([1, 2, 3, 4]);
+    close(await ctx.tensor(new Float32Array(changing, 0, 4), [4]).toArray(), [1, 2, 3, 4]);
+    close(await ctx.tensor(new Float32Array(changing), [8]).toArray(), [1, 2, 3, 4, 0, 0, 0, 0]);
+    close(await ctx.add(new Float32Array(changing, 4, 3), new Float32Array(changing, 0, 3)), [3, 5, 7]);
+    const beyond = new Float32Array(changing, 16, 4);
+    changing.resize(16);
+    throws(() => ctx.tensor(beyond, [4]), TensorError, 'shape-mismatch');
+    const shared = new WebAssembly.Memory({ initial: 1, maximum: 2, shared: true }).buffer;
+    new Float32Array(shared).set([5, 6]);
+    close(await ctx.tensor(new Float32Array(shared, 0, 2), [2]).toArray(), [5, 6]);
+    const detached = Float32Array.of(1, 2);
+    structuredClone(detached, { transfer: [detached.buffer] });
+    throws(() => ctx.tensor(detached, [2]), TensorError, 'shape-mismatch');
+    class Floats extends Float32Array { get length() { return 4; } }
+    class Ids extends Uint32Array { get length() { return 1; } }
+    throws(() => ctx.tensor(new Floats(2), [4]), TensorError, 'shape-mismatch');
+    close(await T([2, 2]).gather0(new Ids(3)).toArray(), await T([2, 2]).gather0([0, 0, 0]).toArray());
+    const frame = document.createElement('iframe');
+    document.body.append(frame);
+    close(await ctx.tensor(new frame.contentWindow.Float32Array([1, 2]), [2]).toArray(), [1, 2]);
+    frame.remove();
+    for (const wrap of [(x) => new Proxy(x, {}), (x) => Object.create(Object.getPrototypeOf(x))]) {
+      throws(() => ctx.tensor(wrap(new Float32Array(2)), [2]), TensorError, 'invalid-argument');
+      throws(() => ctx.silu(wrap(new Float32Array(2))), TensorError, 'invalid-argument');
+      throws(() => ctx.add(wrap(new Float32Array(2)), new Float32Array(2)), TensorError, 'invalid-argument');
+      throws(() => ctx.empty(wrap(new Uint32Array(2))), TensorError, 'invalid-argument');
+      throws(() => T([2, 2]).gather0(wrap(new Uint32Array(2))), TensorError, 'invalid-argument');
+      throws(() => T([2]).relu.call(wrap(T([2]))), TensorError, 'invalid-argument');
+      throws(() => T([2]).toArray.call(wrap(T([2]))), TensorError, 'invalid-argument');
+      throws(() => T([2]).mulScalar.call(wrap(T([2])), 2), TensorError, 'invalid-argument');
+    }
+    throws(() => ctx.tensor(new Array(2 ** 32 - 1), [3]), TensorError, 'invalid-argument');
+    throws(() => ctx.tensor([1, , 3], [3]), TensorError, 'invalid-argument');
+    throws(() => ctx.empty(new Array(2 ** 32 - 1)), TensorError, ['invalid-argument', 'limit-exceeded']);
+    throws(() => ctx.empty(new Uint32Array(2 ** 26)), TensorError, 'limit-exceeded');
+    throws(() => T([1, 1]).gather0(new Uint32Array(2 ** 28 + 1)), TensorError, 'limit-exceeded');
+    same(ctx.empty([...new Array(40).fill(2 ** 32 - 1), 0]).size, 0, 'size');
+    for (const bad of [1e39, -1e300]) {
+      throws(() => T([1, 2]).mmBt(T([1, 2]), bad), TensorError, 'invalid-argument');
+      throws(() => T([1, 2]).rmsnorm(T([2]), bad), TensorError, 'invalid-argument');
+      throws(() => T([1, 2]).attention(T([1, 2]), T([1, 2]), bad), TensorError, 'invalid-argument');
     }
     await stillWorks(ctx);
   },
