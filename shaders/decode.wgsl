@@ -89,11 +89,11 @@ fn decode(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(num_workgroups) g
                 let key = min(begin + e * THREADS + local, end - 1u);
                 let first = (key * p.kv + head) * d4 + d0 / 4u;
                 let last = first + width / 4u - 1u;
-                // Eight vectors on their way at a time; beyond the head's end any, against queries of 0.
+                // Eight vectors on their way at a time; 0 beyond the head's end, for an infinite key times 0 is NaN.
                 for (var c = 0u; c < width; c += 32u) {
                     var x = array<vec4<f32>, 8>();
                     for (var n = 0u; n < 8u; n++) { // unroll
-                        x[n] = k[min(first + c / 4u + n, last)];
+                        x[n] = select(vec4(0.0), k[min(first + c / 4u + n, last)], c + n * 4u < width);
                     }
                     for (var r = 0u; r < R; r++) { // unroll
                         for (var n = 0u; n < 8u; n++) { // unroll

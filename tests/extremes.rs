@@ -341,6 +341,22 @@ gpu_test! {
 }
 
 gpu_test! {
+    /// A key at -inf weighs nothing, for whatever head size and number of queries: what pads a head must not meet it.
+    async fn a_key_at_minus_infinity_weighs_nothing(ctx) {
+        for d in [1usize, 3, 4, 8, 20, 36, 68] {
+            for rows in [1usize, 4, 5, 8, 9, 33] {
+                let q = ctx.tensor(&vec![1.0; rows * d], &[rows, d]);
+                let mut k = vec![0.5; 3 * d];
+                k[2 * d - 1] = -INF;
+                let v = ctx.tensor(&[1.0, 1.0, 1.0, 1.0, 9.0, 9.0, 9.0, 9.0, 3.0, 3.0, 3.0, 3.0], &[3, 4]);
+                let y = ctx.attention_t(&q, &ctx.tensor(&k, &[3, d]), &v, rows as u32, 3, d as u32, 4, 1.0);
+                assert_eq!(read(ctx, &y).await, vec![2.0; rows * 4], "{rows} rows of {d}");
+            }
+        }
+    }
+}
+
+gpu_test! {
     /// A NaN key or value reaches the queries that see it, and no earlier one.
     async fn a_bad_key_spoils_only_later_queries(ctx) {
         let (t, d) = (75usize, 12usize);
