@@ -112,9 +112,10 @@ impl Context {
 
     /// Bytes of GPU memory that this context holds.
     pub fn memory(&self) -> Memory {
-        let mut memory = self.gpu.memory();
-        // The context's own tables are nobody's tensors.
+        // The context's own tables are nobody's tensors. Locked first: a table that another thread makes in between would
+        // be taken off a count that lacks it.
         let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut memory = self.gpu.memory();
         for storage in tables.values().filter_map(|t| t.data().ok()?.storage.as_ref()) {
             memory.tensors -= 1;
             memory.live_bytes -= storage.bytes();
@@ -204,6 +205,11 @@ pub(crate) struct Op<'a> {
 }
 
 impl Op<'_> {
+    /// Whether the device computes on the CPU.
+    pub(crate) fn software(&self) -> bool {
+        self.context.is_software()
+    }
+
     /// Runs the op's checks and recording; an error becomes a failed tensor.
     pub(crate) fn eval(&self, f: impl FnOnce(&Self) -> Result<Tensor>) -> Tensor {
         f(self).unwrap_or_else(|error| Tensor::failed(self.locate(error)))
@@ -272,7 +278,9 @@ impl Op<'_> {
     /// A small constant tensor, made once for each key.
     pub(crate) fn table(&self, key: (u32, u32), make: impl FnOnce() -> Result<Tensor>) -> Result<Tensor> {
         let mut tables = self.context.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(table) = tables.get(&key) {
+        // One that the GPU had no memory for is made again.
+        let sound = |t: &&Tensor| t.data().is_ok_and(|d| d.storage.as_ref().is_none_or(|s| !s.failed()));
+        if let Some(table) = tables.get(&key).filter(sound) {
             return Ok(table.clone());
         }
         let table = make()?;

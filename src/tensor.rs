@@ -55,7 +55,8 @@ impl Tensor {
 
     /// The number of elements, the product of the shape.
     pub fn len(&self) -> usize {
-        self.shape.iter().product()
+        // A dimension of 0 first: the product of the others may be more than usize holds.
+        if self.shape.contains(&0) { 0 } else { self.shape.iter().product() }
     }
 
     /// Whether there are no elements.

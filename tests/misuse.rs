@@ -102,6 +102,8 @@ const MISUSES: &[Misuse] = &[
         c.mha_causal_off_t(&t(c, &[1, 2]), &t(c, &[1, 2]), &t(c, &[1, 2]), 1, 1, 1, 2, HUGE)
     }),
     ("attention_t", LIMIT, |c| c.attention_t(&t(c, &[1]), &t(c, &[1]), &t(c, &[1]), HUGE, HUGE, HUGE, HUGE, 1.0)),
+    ("mha_decode_t", SHAPE, |c| c.mha_decode_t(&t(c, &[0]), &t(c, &[0]), &t(c, &[0]), 0, HUGE, HUGE, HUGE)),
+    ("mha_causal_off_t", SHAPE, |c| c.mha_causal_off_t(&t(c, &[0]), &t(c, &[0]), &t(c, &[0]), 0, 0, HUGE, HUGE, HUGE)),
     // More than any adapter holds.
     ("empty", LIMIT, |c| c.empty(&[usize::MAX, 2])),
     ("empty", LIMIT, |c| c.empty(&[1 << 20, 1 << 11])),
@@ -134,6 +136,18 @@ gpu_test! {
             assert_eq!(sum, [2.0, 4.0], "the context works on");
         }
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+}
+
+gpu_test! {
+    /// Without elements whatever the other dimensions are, also where their product is more than a usize.
+    async fn nothing_times_anything_is_nothing(ctx) {
+        for shape in [[usize::MAX, usize::MAX, 0], [0, usize::MAX, 2], [usize::MAX, 0, usize::MAX]] {
+            let x = ctx.relu_t(&ctx.dup(&ctx.empty(&shape), vec![usize::MAX, 2, 0]));
+            assert!(x.error().is_none(), "{x:?}");
+            assert_eq!((x.len(), x.is_empty(), ctx.tensor(&[], &shape).len()), (0, true, 0));
+            assert!(ctx.to_vec(&x).await.expect("a read").is_empty());
+        }
     }
 }
 

@@ -13,7 +13,7 @@ const FEW_ROWS: u64 = 8;
 const BUSY: u64 = 512;
 /// Keys of a part at least: what is worth a workgroup of its own.
 const PART_MIN: u64 = 128;
-/// Loop steps of an invocation at most. Mesa's software rasteriser before 23 silently ends loops at 65,535.
+/// Loop steps of an invocation at most, on a CPU. Mesa's software rasteriser before 23 silently ends loops at 65,535.
 const STEPS_MAX: u64 = 60_000;
 
 /// Sizes of one attention call; `kv` heads of keys serve `group` heads of queries each.
@@ -39,7 +39,7 @@ impl Op<'_> {
     /// Checks that a cache holds at least `s` rows of `width`.
     fn holds(&self, name: &str, t: &Tensor, s: u64, width: u64) -> Result<()> {
         let len = t.len() as u64;
-        if len >= s * width && (width == 0 || len.is_multiple_of(width)) {
+        if len >= s.saturating_mul(width) && (width == 0 || len.is_multiple_of(width)) {
             return Ok(());
         }
         Err(self
@@ -82,7 +82,9 @@ impl Op<'_> {
             let kernel = if narrow { &kernels::ATTENTION_64 } else { &kernels::ATTENTION_128 };
             // A tile of 32 keys takes about so many steps where the driver unrolls nothing.
             let steps = 150 + 20 * u64::from(d.div_ceil(16));
-            (kernel, u64::from(kv) * rows.div_ceil(TILE_ROWS) * col_tiles, STEPS_MAX / steps * 32)
+            // On a GPU parts beyond what keeps it busy would only cost memory: several times that of q.
+            let longest = if self.software() { STEPS_MAX / steps * 32 } else { s.into() };
+            (kernel, u64::from(kv) * rows.div_ceil(TILE_ROWS) * col_tiles, longest)
         };
         let part = part(u64::from(s), tiles, longest.max(32));
         let splits = s.div_ceil(part);
