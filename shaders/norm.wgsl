@@ -1,7 +1,7 @@
-// Norms over the rows of x [rows, d], w and b [d]; `lanes` invocations share a row.
-// Rows of up to 16 · lanes are kept in registers: one read, one write. The entries `_long` read longer rows again.
+// Norms over the rows of x [rows, d], w and b [d]; LANES invocations share a row.
+// Rows of up to EACH · LANES are kept in registers: one read, one write. The entries `_long` read longer rows again.
 
-struct Params { rows: u32, d: u32, lanes: u32, eps: f32 }
+struct Params { rows: u32, d: u32, eps: f32 }
 
 @group(0) @binding(0) var<storage, read> x: array<f32>;
 @group(0) @binding(1) var<storage, read> w: array<f32>;
@@ -18,22 +18,21 @@ struct Params { rows: u32, d: u32, lanes: u32, eps: f32 }
 /// y = x / sqrt(mean(x^2) + eps) * w
 @compute @workgroup_size(256)
 fn rmsnorm(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    let row = linear(group, groups) * (256u / p.lanes) + local / p.lanes;
-    let lane = local & (p.lanes - 1u);
+    let row = linear(group, groups) * (256u / LANES) + local / LANES;
+    let lane = local & (LANES - 1u);
     let inside = row < p.rows;
     let first = select(0u, row * p.d, inside);
-    var v: array<f32, 16>;
+    var v: array<f32, EACH>;
     var squares = 0.0;
-    for (var e = 0u; e < 16u; e++) { // unroll
-        let i = lane + e * p.lanes;
-        if (i < p.d) {
-            v[e] = x[first + i];
-            squares = fma(v[e], v[e], squares);
-        }
+    for (var e = 0u; e < EACH; e++) {
+        // No branch, so that all loads are on their way together.
+        let i = lane + e * LANES;
+        v[e] = select(0.0, x[first + min(i, p.d - 1u)], i < p.d);
+        squares = fma(v[e], v[e], squares);
     }
-    let scale = 1.0 / sqrt(row_sum(local, p.lanes, squares) / f32(p.d) + p.eps);
-    for (var e = 0u; e < 16u; e++) { // unroll
-        let i = lane + e * p.lanes;
+    let scale = 1.0 / sqrt(row_sum(local, squares) / f32(p.d) + p.eps);
+    for (var e = 0u; e < EACH; e++) {
+        let i = lane + e * LANES;
         if (inside && i < p.d) {
             y[first + i] = v[e] * scale * w[i];
         }
@@ -50,7 +49,7 @@ fn rmsnorm_long(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
         let v = x[first + i];
         squares = fma(v, v, squares);
     }
-    let scale = 1.0 / sqrt(row_sum(local, 256u, squares) / f32(p.d) + p.eps);
+    let scale = 1.0 / sqrt(row_sum(local, squares) / f32(p.d) + p.eps);
     for (var i = local; i < d; i += 256u) {
         y[first + i] = x[first + i] * scale * w[i];
     }
@@ -62,31 +61,27 @@ fn rmsnorm_long(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
 /// of what is left about that mean: nothing cancels at a mean of 1e4 and a spread of 1e-2.
 @compute @workgroup_size(256)
 fn layernorm(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    let row = linear(group, groups) * (256u / q.lanes) + local / q.lanes;
-    let lane = local & (q.lanes - 1u);
+    let row = linear(group, groups) * (256u / LANES) + local / LANES;
+    let lane = local & (LANES - 1u);
     let inside = row < q.rows;
     let first = select(0u, row * q.d, inside);
     let shift = x[first];
-    var v: array<f32, 16>;
+    var v: array<f32, EACH>;
     var sum = 0.0;
-    for (var e = 0u; e < 16u; e++) { // unroll
-        let i = lane + e * q.lanes;
-        if (i < q.d) {
-            v[e] = x[first + i] - shift;
-            sum += v[e];
-        }
+    for (var e = 0u; e < EACH; e++) {
+        let i = lane + e * LANES;
+        v[e] = select(0.0, x[first + min(i, q.d - 1u)] - shift, i < q.d);
+        sum += v[e];
     }
-    let mean = row_sum(local, q.lanes, sum) / f32(q.d);
+    let mean = row_sum(local, sum) / f32(q.d);
     var squares = 0.0;
-    for (var e = 0u; e < 16u; e++) { // unroll
-        if (lane + e * q.lanes < q.d) {
-            v[e] -= mean;
-            squares = fma(v[e], v[e], squares);
-        }
+    for (var e = 0u; e < EACH; e++) {
+        v[e] = select(0.0, v[e] - mean, lane + e * LANES < q.d);
+        squares = fma(v[e], v[e], squares);
     }
-    let scale = 1.0 / sqrt(row_sum(local, q.lanes, squares) / f32(q.d) + q.eps);
-    for (var e = 0u; e < 16u; e++) { // unroll
-        let i = lane + e * q.lanes;
+    let scale = 1.0 / sqrt(row_sum(local, squares) / f32(q.d) + q.eps);
+    for (var e = 0u; e < EACH; e++) {
+        let i = lane + e * LANES;
         if (inside && i < q.d) {
             z[first + i] = v[e] * scale * w[i] + b[i];
         }
@@ -103,13 +98,13 @@ fn layernorm_long(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgrou
     for (var i = local; i < d; i += 256u) {
         sum += x[first + i] - shift;
     }
-    let mean = row_sum(local, 256u, sum) / f32(q.d);
+    let mean = row_sum(local, sum) / f32(q.d);
     var squares = 0.0;
     for (var i = local; i < d; i += 256u) {
         let c = (x[first + i] - shift) - mean;
         squares = fma(c, c, squares);
     }
-    let scale = 1.0 / sqrt(row_sum(local, 256u, squares) / f32(q.d) + q.eps);
+    let scale = 1.0 / sqrt(row_sum(local, squares) / f32(q.d) + q.eps);
     for (var i = local; i < d; i += 256u) {
         z[first + i] = ((x[first + i] - shift) - mean) * scale * w[i] + b[i];
     }

@@ -23,12 +23,13 @@ pub(crate) struct Desc {
 }
 
 impl Desc {
-    /// The whole WGSL text of the module: the row's constants, then its files.
+    /// The whole WGSL text of the module: the row's constants, then its files. A row says whether its marked loops are
+    /// written out: measured, that makes some kernels faster and others slower.
     pub(crate) fn source(&self) -> String {
         let mut text: String =
             self.constants.iter().map(|(name, value)| format!("const {name} = {value}u;\n")).collect();
         self.sources.iter().for_each(|file| text.push_str(file));
-        unroll(&text, self.constants)
+        if self.constants.contains(&("UNROLL", 1)) { unroll(&text, self.constants) } else { text }
     }
 }
 

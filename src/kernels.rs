@@ -9,8 +9,8 @@ params! {
     Scale { len: u32, s: f32 }
     /// Elementwise with a period of `d` elements.
     Bias { len: u32, d: u32 }
-    /// `rows` rows of `d`, each shared by `lanes` invocations, a power of two.
-    Rows { rows: u32, d: u32, lanes: u32, eps: f32 }
+    /// `rows` rows of `d`.
+    Rows { rows: u32, d: u32, eps: f32 }
     /// A matrix product: [m, k] x [k, n], times `scale`; k in `splits` parts of `part`.
     Mm { m: u32, k: u32, n: u32, scale: f32, part: u32, splits: u32 }
     /// `splits` parts of `len` values, added up, times `scale`.
@@ -57,7 +57,7 @@ const fn mv(m: u32, cols: u32) -> Constants<3> {
 }
 
 /// Tiles of rows, keys and columns of v; tm rows and tk keys an invocation.
-const fn attention(rows: u32, keys: u32, cols: u32, tm: u32, tk: u32) -> Constants<11> {
+const fn attention(rows: u32, keys: u32, cols: u32, tm: u32, tk: u32, unroll: u32) -> Constants<12> {
     let (across, step) = (keys / tk, 16);
     let threads = across * (rows / tm);
     [
@@ -72,13 +72,19 @@ const fn attention(rows: u32, keys: u32, cols: u32, tm: u32, tk: u32) -> Constan
         ("Q_LOADS", rows * step / 4 / threads),
         ("K_LOADS", keys * step / 4 / threads),
         ("V_LOADS", cols * step / 4 / threads),
+        ("UNROLL", unroll),
     ]
 }
 
+/// Rows of up to lanes · each, where each invocation of `lanes` keeps so many values.
+const fn rows(lanes: u32, each: u32) -> Constants<2> {
+    [("LANES", lanes), ("EACH", each)]
+}
+
 /// Up to `rows` rows, and cols columns of v at a time. Weights fill half of the workgroup memory that is always there.
-const fn decode(rows: u32, cols: u32) -> Constants<4> {
+const fn decode(rows: u32, cols: u32) -> Constants<5> {
     let keys = decode_keys(rows);
-    [("R", rows / 4), ("CV", cols / 4), ("KEYS", keys), ("EACH", keys / 128)]
+    [("R", rows / 4), ("CV", cols / 4), ("KEYS", keys), ("EACH", keys / 128), ("UNROLL", 1)]
 }
 
 /// Keys at most of a part in the kernel for up to `rows` rows.
@@ -120,7 +126,7 @@ kernels! {
     ADD_BIAS: Bias, 2, "add_bias" in ["lib/grid.wgsl", "bias.wgsl"];
 
     /// y = scale · a[m, k] · b[k, n], for many rows and columns
-    MM_LARGE: Mm, 2, "mm" in ["lib/grid.wgsl", "mm.wgsl"] with mm(128, 128, 16, 16, 8, 0);
+    MM_LARGE: Mm, 2, "mm" in ["lib/grid.wgsl", "mm.wgsl"] with mm(128, 128, 16, 8, 8, 0);
     /// The same for fewer
     MM_MEDIUM: Mm, 2, "mm" in ["lib/grid.wgsl", "mm.wgsl"] with mm(64, 64, 32, 4, 4, 0);
     /// The same for few rows
@@ -130,7 +136,7 @@ kernels! {
     /// The same for one row
     MV_1: Mm, 2, "mv" in ["lib/grid.wgsl", "mv.wgsl"] with mv(1, 4);
     /// y = scale · a[m, k] · b[n, k]ᵀ, for many rows and columns
-    MM_BT_LARGE: Mm, 2, "mm" in ["lib/grid.wgsl", "mm.wgsl"] with mm(128, 128, 16, 16, 8, 1);
+    MM_BT_LARGE: Mm, 2, "mm" in ["lib/grid.wgsl", "mm.wgsl"] with mm(128, 128, 16, 8, 8, 1);
     /// The same for fewer
     MM_BT_MEDIUM: Mm, 2, "mm" in ["lib/grid.wgsl", "mm.wgsl"] with mm(64, 64, 32, 4, 4, 1);
     /// The same for few rows
@@ -142,25 +148,49 @@ kernels! {
     /// y = scale · Σ parts
     SUM_PARTS: Parts, 1, "sum_parts" in ["lib/grid.wgsl", "sum_parts.wgsl"];
 
-    /// eˣ / Σeˣ a row, kept in registers
-    SOFTMAX: Rows, 1, "softmax" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/reduce.wgsl", "softmax.wgsl"];
+    /// eˣ / Σeˣ a row, rows of up to 128
+    SOFTMAX_128: Rows, 1, "softmax" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/reduce.wgsl", "softmax.wgsl"] with rows(8, 16);
+    /// eˣ / Σeˣ a row, rows of up to 512
+    SOFTMAX_512: Rows, 1, "softmax" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/reduce.wgsl", "softmax.wgsl"] with rows(32, 16);
+    /// eˣ / Σeˣ a row, rows of up to 2,048
+    SOFTMAX_2048: Rows, 1, "softmax" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/reduce.wgsl", "softmax.wgsl"] with rows(128, 16);
+    /// eˣ / Σeˣ a row, rows of up to 4,096
+    SOFTMAX_4096: Rows, 1, "softmax" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/reduce.wgsl", "softmax.wgsl"] with rows(256, 16);
+    /// eˣ / Σeˣ a row, rows of up to 8,192
+    SOFTMAX_8192: Rows, 1, "softmax" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/reduce.wgsl", "softmax.wgsl"] with rows(256, 32);
     /// The same for longer rows
-    SOFTMAX_LONG: Rows, 1, "softmax_long" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/reduce.wgsl", "softmax.wgsl"];
-    /// x / √(mean(x²) + eps) · w, kept in registers
-    RMSNORM: Rows, 2, "rmsnorm" in ["lib/grid.wgsl", "lib/reduce.wgsl", "norm.wgsl"];
+    SOFTMAX_LONG: Rows, 1, "softmax_long" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/reduce.wgsl", "softmax.wgsl"] with rows(256, 16);
+    /// x / √(mean(x²) + eps) · w, rows of up to 128
+    RMSNORM_128: Rows, 2, "rmsnorm" in ["lib/grid.wgsl", "lib/reduce.wgsl", "norm.wgsl"] with rows(8, 16);
+    /// x / √(mean(x²) + eps) · w, rows of up to 512
+    RMSNORM_512: Rows, 2, "rmsnorm" in ["lib/grid.wgsl", "lib/reduce.wgsl", "norm.wgsl"] with rows(32, 16);
+    /// x / √(mean(x²) + eps) · w, rows of up to 2,048
+    RMSNORM_2048: Rows, 2, "rmsnorm" in ["lib/grid.wgsl", "lib/reduce.wgsl", "norm.wgsl"] with rows(128, 16);
+    /// x / √(mean(x²) + eps) · w, rows of up to 4,096
+    RMSNORM_4096: Rows, 2, "rmsnorm" in ["lib/grid.wgsl", "lib/reduce.wgsl", "norm.wgsl"] with rows(256, 16);
+    /// x / √(mean(x²) + eps) · w, rows of up to 8,192
+    RMSNORM_8192: Rows, 2, "rmsnorm" in ["lib/grid.wgsl", "lib/reduce.wgsl", "norm.wgsl"] with rows(256, 32);
     /// The same for longer rows
-    RMSNORM_LONG: Rows, 2, "rmsnorm_long" in ["lib/grid.wgsl", "lib/reduce.wgsl", "norm.wgsl"];
-    /// (x - mean) / √(var + eps) · w + b, kept in registers
-    LAYERNORM: Rows, 3, "layernorm" in ["lib/grid.wgsl", "lib/reduce.wgsl", "norm.wgsl"];
+    RMSNORM_LONG: Rows, 2, "rmsnorm_long" in ["lib/grid.wgsl", "lib/reduce.wgsl", "norm.wgsl"] with rows(256, 16);
+    /// (x - mean) / √(var + eps) · w + b, rows of up to 128
+    LAYERNORM_128: Rows, 3, "layernorm" in ["lib/grid.wgsl", "lib/reduce.wgsl", "norm.wgsl"] with rows(8, 16);
+    /// (x - mean) / √(var + eps) · w + b, rows of up to 512
+    LAYERNORM_512: Rows, 3, "layernorm" in ["lib/grid.wgsl", "lib/reduce.wgsl", "norm.wgsl"] with rows(32, 16);
+    /// (x - mean) / √(var + eps) · w + b, rows of up to 2,048
+    LAYERNORM_2048: Rows, 3, "layernorm" in ["lib/grid.wgsl", "lib/reduce.wgsl", "norm.wgsl"] with rows(128, 16);
+    /// (x - mean) / √(var + eps) · w + b, rows of up to 4,096
+    LAYERNORM_4096: Rows, 3, "layernorm" in ["lib/grid.wgsl", "lib/reduce.wgsl", "norm.wgsl"] with rows(256, 16);
+    /// (x - mean) / √(var + eps) · w + b, rows of up to 8,192
+    LAYERNORM_8192: Rows, 3, "layernorm" in ["lib/grid.wgsl", "lib/reduce.wgsl", "norm.wgsl"] with rows(256, 32);
     /// The same for longer rows
-    LAYERNORM_LONG: Rows, 3, "layernorm_long" in ["lib/grid.wgsl", "lib/reduce.wgsl", "norm.wgsl"];
+    LAYERNORM_LONG: Rows, 3, "layernorm_long" in ["lib/grid.wgsl", "lib/reduce.wgsl", "norm.wgsl"] with rows(256, 16);
 
     /// Rotary embedding; the second input is the table of frequencies
     ROPE: Rope, 2, "rope" in ["lib/grid.wgsl", "rope.wgsl"];
     /// softmax(scale · q · kᵀ) · v for tiles of 32 rows, 64 columns; whole or a part of the keys
-    ATTENTION_64: Attention, 3, "attention" in ["lib/grid.wgsl", "attention.wgsl"] with attention(32, 32, 64, 4, 4);
+    ATTENTION_64: Attention, 3, "attention" in ["lib/grid.wgsl", "attention.wgsl"] with attention(32, 32, 64, 4, 4, 0);
     /// The same for 128 columns
-    ATTENTION_128: Attention, 3, "attention" in ["lib/grid.wgsl", "attention.wgsl"] with attention(32, 32, 128, 4, 4);
+    ATTENTION_128: Attention, 3, "attention" in ["lib/grid.wgsl", "attention.wgsl"] with attention(32, 32, 128, 4, 4, 1);
     /// The same for up to 4 rows
     DECODE_4_64: Attention, 3, "decode" in ["lib/grid.wgsl", "decode.wgsl"] with decode(4, 64);
     DECODE_4_128: Attention, 3, "decode" in ["lib/grid.wgsl", "decode.wgsl"] with decode(4, 128);

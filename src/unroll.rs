@@ -1,8 +1,7 @@
 //! Writes out the loops of a shader that are marked `// unroll`.
 //!
 //! An array that a loop indexes stays in registers only if the driver unrolls the loop, and drivers give up on large
-//! bodies: a matrix tile of 16 x 8 outputs ran at a sixteenth of its speed. Written out, every index is a constant.
-//! The shader files stay valid WGSL as they are.
+//! bodies. Written out, every index is a constant. The shader files stay valid WGSL as they are.
 
 /// `source` with each line `for (var i = 0u; i < N; i++) { // unroll` and its body repeated for every value of `i`.
 /// `N` is a number or one of `constants`; the body ends at the brace under the `for`.

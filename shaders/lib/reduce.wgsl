@@ -1,32 +1,32 @@
-// Reductions over the `lanes` neighbouring invocations (a power of two, 256 at most) that share a row.
-// All invocations of the workgroup must call them.
+// Reductions over the LANES neighbouring invocations (a power of two) that share a row of a workgroup of 256.
+// All invocations of the workgroup must call them. LANES is known when the module is built: the steps are then
+// written out by the driver.
 
-var<workgroup> partial: array<f32, 256>;
+var<workgroup> sums: array<f32, 256>;
+var<workgroup> tops: array<u32, 256>;
 
-fn row_sum(local: u32, lanes: u32, x: f32) -> f32 {
-    partial[local] = x;
-    for (var s = lanes / 2u; s > 0u; s /= 2u) {
+fn row_sum(local: u32, x: f32) -> f32 {
+    sums[local] = x;
+    for (var s = LANES / 2u; s > 0u; s /= 2u) {
         workgroupBarrier();
-        if ((local & (lanes - 1u)) < s) {
-            partial[local] += partial[local + s];
+        if ((local & (LANES - 1u)) < s) {
+            sums[local] += sums[local + s];
         }
     }
     workgroupBarrier();
-    let sum = partial[local & ~(lanes - 1u)];
+    let total = sums[local & ~(LANES - 1u)];
     workgroupBarrier();
-    return sum;
+    return total;
 }
 
-fn row_max(local: u32, lanes: u32, x: f32) -> f32 {
-    partial[local] = x;
-    for (var s = lanes / 2u; s > 0u; s /= 2u) {
+fn row_max(local: u32, x: u32) -> u32 {
+    tops[local] = x;
+    for (var s = LANES / 2u; s > 0u; s /= 2u) {
         workgroupBarrier();
-        if ((local & (lanes - 1u)) < s) {
-            partial[local] = max(partial[local], partial[local + s]);
+        if ((local & (LANES - 1u)) < s) {
+            tops[local] = max(tops[local], tops[local + s]);
         }
     }
     workgroupBarrier();
-    let largest = partial[local & ~(lanes - 1u)];
-    workgroupBarrier();
-    return largest;
+    return tops[local & ~(LANES - 1u)];
 }

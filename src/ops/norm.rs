@@ -6,15 +6,40 @@ use crate::kernel::Kernel;
 use crate::kernels::{self, Rows};
 use crate::tensor::Tensor;
 
-/// Values of a row that an invocation keeps in registers, and invocations of a workgroup.
-const KEPT: u32 = 16;
-const LANES: u32 = 256;
+/// The kernels of one op, and the invocations of the workgroup of 256 that share a row in each: for rows of up to 128,
+/// 512, 2048, 4096 and 8192, which they keep in registers, and for longer ones, which they read again.
+type Family<const IN: usize> = [&'static Kernel<Rows, IN>; 6];
+const LONGEST: [(u32, u32); 5] = [(128, 8), (512, 32), (2048, 128), (4096, 256), (8192, 256)];
+
+static SOFTMAX: Family<1> = [
+    &kernels::SOFTMAX_128,
+    &kernels::SOFTMAX_512,
+    &kernels::SOFTMAX_2048,
+    &kernels::SOFTMAX_4096,
+    &kernels::SOFTMAX_8192,
+    &kernels::SOFTMAX_LONG,
+];
+static RMSNORM: Family<2> = [
+    &kernels::RMSNORM_128,
+    &kernels::RMSNORM_512,
+    &kernels::RMSNORM_2048,
+    &kernels::RMSNORM_4096,
+    &kernels::RMSNORM_8192,
+    &kernels::RMSNORM_LONG,
+];
+static LAYERNORM: Family<3> = [
+    &kernels::LAYERNORM_128,
+    &kernels::LAYERNORM_512,
+    &kernels::LAYERNORM_2048,
+    &kernels::LAYERNORM_4096,
+    &kernels::LAYERNORM_8192,
+    &kernels::LAYERNORM_LONG,
+];
 
 impl Op<'_> {
-    /// The kernel for rows of `d`: short ones share a workgroup and stay in registers, long ones have it to themselves.
     fn rows<const IN: usize>(
         &self,
-        [short, long]: [&Kernel<Rows, IN>; 2],
+        family: &Family<IN>,
         x: &Tensor,
         inputs: [&Tensor; IN],
         rows: u32,
@@ -22,11 +47,10 @@ impl Op<'_> {
         eps: f32,
     ) -> Result<Tensor> {
         self.expect("x", x, &[rows, d])?;
-        // Half of what fits, so that neighbouring invocations read neighbouring values of short rows too.
-        let lanes = d.div_ceil(KEPT / 2).clamp(1, LANES).next_power_of_two();
-        let (kernel, lanes) = if d <= KEPT * lanes { (short, lanes) } else { (long, LANES) };
-        let groups = u64::from(rows.div_ceil(LANES / lanes));
-        self.run(kernel, Rows { rows, d, lanes, eps }, inputs, x.shared_shape(), groups, 8 * x.len() as u64)
+        let size = LONGEST.iter().position(|(longest, _)| d <= *longest).unwrap_or(LONGEST.len());
+        let lanes = LONGEST.get(size).map_or(256, |(_, lanes)| *lanes);
+        let groups = u64::from(rows.div_ceil(256 / lanes));
+        self.run(family[size], Rows { rows, d, eps }, inputs, x.shared_shape(), groups, 8 * x.len() as u64)
     }
 }
 
@@ -44,7 +68,7 @@ impl Context {
     pub fn softmax_t(&self, x: &Tensor, rows: u32, d: u32) -> Tensor {
         self.op("softmax_t").eval(|op| {
             op.inputs(&[x])?;
-            op.rows([&kernels::SOFTMAX, &kernels::SOFTMAX_LONG], x, [x], rows, d, 0.0)
+            op.rows(&SOFTMAX, x, [x], rows, d, 0.0)
         })
     }
 
@@ -57,7 +81,7 @@ impl Context {
         self.op("rmsnorm_t").eval(|op| {
             op.inputs(&[x, w])?;
             op.expect("w", w, &[d])?;
-            op.rows([&kernels::RMSNORM, &kernels::RMSNORM_LONG], x, [x, w], rows, d, eps)
+            op.rows(&RMSNORM, x, [x, w], rows, d, eps)
         })
     }
 
@@ -71,7 +95,7 @@ impl Context {
             op.inputs(&[x, w, b])?;
             op.expect("w", w, &[d])?;
             op.expect("b", b, &[d])?;
-            op.rows([&kernels::LAYERNORM, &kernels::LAYERNORM_LONG], x, [x, w, b], rows, d, eps)
+            op.rows(&LAYERNORM, x, [x, w, b], rows, d, eps)
         })
     }
 }
