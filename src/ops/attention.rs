@@ -149,24 +149,26 @@ fn part(s: u64, tiles: u64, longest: u64) -> u32 {
 /// Query head h reads kv head `h / (hq / hkv)`. Keys that a query does not see never touch it, whatever they hold.
 /// No keys give zeros. Workgroup memory does not grow with the context length or the head size.
 impl Context {
-    /// Causal attention of a whole sequence: q `[t, hq · dh]`, k and v `[t, hkv · dh]` → `[t, hq · dh]`; scale `1/√dh`,
-    /// query i sees keys `0..=i`. `k` and `v` may hold more rows; only the first t count.
+    /// Causal attention of a whole sequence, `softmax(Q · Kᵀ / √dh) · V` for each head, where query i sees keys `0..=i`:
+    /// q `[t, hq · dh]`, k and v `[t, hkv · dh]` → `[t, hq · dh]`. `k` and `v` may hold more rows; only the first t count.
     ///
     /// # Errors
-    /// `invalid-argument` if `hkv` does not divide `hq`; `shape-mismatch`.
+    /// `invalid-argument` if `hkv` does not divide `hq`; `shape-mismatch` if `q` does not hold t·hq·dh elements, or `k` or
+    /// `v` holds fewer rows than are seen.
     #[track_caller]
-    #[allow(clippy::too_many_arguments, reason = "the contract's signature")]
+    #[allow(clippy::too_many_arguments, reason = "the sizes of the op itself")]
     pub fn mha_causal_t(&self, q: &Tensor, k: &Tensor, v: &Tensor, t: u32, hq: u32, hkv: u32, dh: u32) -> Tensor {
         self.op("mha_causal_t").eval(|op| op.causal(q, k, v, t, hq, hkv, dh, 0))
     }
 
-    /// Causal attention of t new queries over a cached prefix: query i sits at position `offset + i` and sees keys
-    /// `0..=offset + i`; k and v hold at least `offset + t` rows of `[hkv · dh]`.
+    /// Causal attention of t new queries over a cached prefix: as [`mha_causal_t`](Context::mha_causal_t), but query i
+    /// sits at position `offset + i` and sees keys `0..=offset + i`: q `[t, hq · dh]`, k and v `[≥ offset + t, hkv · dh]` →
+    /// `[t, hq · dh]`
     ///
     /// # Errors
-    /// As [`mha_causal_t`](Context::mha_causal_t).
+    /// As [`mha_causal_t`](Context::mha_causal_t), and `invalid-argument` for positions beyond u32.
     #[track_caller]
-    #[allow(clippy::too_many_arguments, reason = "the contract's signature")]
+    #[allow(clippy::too_many_arguments, reason = "the sizes of the op itself")]
     pub fn mha_causal_off_t(
         &self,
         q: &Tensor,
@@ -181,13 +183,13 @@ impl Context {
         self.op("mha_causal_off_t").eval(|op| op.causal(q, k, v, t, hq, hkv, dh, offset))
     }
 
-    /// One query token against s past keys: q `[1, hq · dh]`, k and v `[s, hkv · dh]` → `[1, hq · dh]`; scale `1/√dh`.
-    /// `k` and `v` may hold more rows; only the first s count.
+    /// One query token against s past keys, `softmax(q · Kᵀ / √dh) · V` for each head: q `[1, hq · dh]`, k and v
+    /// `[s, hkv · dh]` → `[1, hq · dh]`. `k` and `v` may hold more rows; only the first s count.
     ///
     /// # Errors
     /// As [`mha_causal_t`](Context::mha_causal_t).
     #[track_caller]
-    #[allow(clippy::too_many_arguments, reason = "the contract's signature")]
+    #[allow(clippy::too_many_arguments, reason = "the sizes of the op itself")]
     pub fn mha_decode_t(&self, q: &Tensor, k: &Tensor, v: &Tensor, hq: u32, hkv: u32, dh: u32, s: u32) -> Tensor {
         self.op("mha_decode_t").eval(|op| {
             op.inputs(&[q, k, v])?;
@@ -204,9 +206,9 @@ impl Context {
     /// A single head without a mask, `softmax(scale · Q · Kᵀ) · V`: q `[rq, d]`, k `[rk, d]`, v `[rk, dv]` → `[rq, dv]`
     ///
     /// # Errors
-    /// `shape-mismatch`.
+    /// `shape-mismatch` if `q` does not hold rq·d elements, `k` rk·d or `v` rk·dv.
     #[track_caller]
-    #[allow(clippy::too_many_arguments, reason = "the contract's signature")]
+    #[allow(clippy::too_many_arguments, reason = "the sizes of the op itself")]
     pub fn attention_t(
         &self,
         q: &Tensor,
