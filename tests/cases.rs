@@ -251,7 +251,7 @@ fn matrices() -> Vec<(usize, usize)> {
     for s in SIZES {
         shapes.extend([(s, 8), (3, s), (s, s), (1, s)]);
     }
-    for d in [384, 511, 512, 513, 1000, 1023, 1024, 1025, 2048, 4095, 4096, 4097, 8191, 8193] {
+    for d in [384, 511, 512, 513, 1000, 1023, 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 8191, 8192, 8193] {
         shapes.extend([(1, d), (5, d)]);
     }
     shapes.extend([(MANY, 8), (MANY, 1), (MANY, 3)]);
@@ -370,7 +370,7 @@ pub(crate) fn softmax(ctx: &Context, rows: usize, d: usize) -> Case {
 const LONG: [(usize, usize); 6] = [(1, 50_257), (3, 50_257), (2, 65_537), (1, 151_936), (2, 151_936), (1, 262_145)];
 
 fn softmax_rows() -> Vec<Row> {
-    let shapes = matrices().into_iter().chain(LONG).chain(many_groups((65_537, 129)));
+    let shapes = matrices().into_iter().chain(LONG).chain(many_groups((32 * 65_535 + 1, 2)));
     shapes.map(|(rows, d)| row(move |ctx| softmax(ctx, rows, d))).collect()
 }
 
@@ -393,7 +393,7 @@ pub(crate) fn rmsnorm(ctx: &Context, rows: usize, d: usize, eps: f32) -> Case {
 const EPS: [f32; 3] = [1e-5, 1e-6, 0.1];
 
 fn rmsnorm_rows() -> Vec<Row> {
-    let shapes = matrices().into_iter().chain(LONG).chain(many_groups((65_537, 129))).enumerate();
+    let shapes = matrices().into_iter().chain(LONG).chain(many_groups((32 * 65_535 + 1, 2))).enumerate();
     shapes.map(|(i, (rows, d))| row(move |ctx| rmsnorm(ctx, rows, d, EPS[i % 3]))).collect()
 }
 
@@ -421,7 +421,7 @@ pub(crate) fn layernorm(ctx: &Context, rows: usize, d: usize, eps: f32) -> Case 
 }
 
 fn layernorm_rows() -> Vec<Row> {
-    let shapes = matrices().into_iter().chain(LONG).chain(many_groups((65_537, 129))).enumerate();
+    let shapes = matrices().into_iter().chain(LONG).chain(many_groups((32 * 65_535 + 1, 2))).enumerate();
     shapes.map(|(i, (rows, d))| row(move |ctx| layernorm(ctx, rows, d, EPS[i % 3]))).collect()
 }
 
@@ -641,4 +641,41 @@ pub(crate) fn small() -> Vec<fn(&Context) -> Case> {
         |ctx| causal(ctx, 40, HEADS, Some(25)),
         |ctx| attention(ctx, 20, 30, 16, 24, 0.25),
     ]
+}
+
+/// Cases that, with `small`, reach every kernel of the table.
+pub(crate) fn variants() -> Vec<Row> {
+    let mut rows: Vec<Row> = small().into_iter().map(|case| row(case)).collect();
+    // Tiles of every size, with k whole and in parts; one row and few.
+    let products = [
+        (1450, 33, 1500),
+        (65, 2049, 1925),
+        (700, 40, 1000),
+        (33, 20, 10_241),
+        (20, 30, 6401),
+        (40, 1030, 36),
+        (8, 700, 3001),
+        (5, 1025, 9),
+        (1, 1025, 9),
+    ];
+    for (m, k, n) in products {
+        rows.push(row(move |ctx| mm(ctx, m, k, n)));
+        rows.push(row(move |ctx| mm_bt(ctx, m, n, k, 0.7)));
+    }
+    for d in [100, 500, 2000, 4000, 8000, 9000] {
+        rows.push(row(move |ctx| softmax(ctx, 9, d)));
+        rows.push(row(move |ctx| rmsnorm(ctx, 9, d, 1e-5)));
+        rows.push(row(move |ctx| layernorm(ctx, 9, d, 1e-5)));
+    }
+    // Few rows and many, narrow heads and wide, keys whole and in parts.
+    for hq in [1, 4, 7, 8, 9] {
+        for dh in [64, 66, 128, 130, 260] {
+            for s in [50, 1100] {
+                rows.push(row(move |ctx| decode(ctx, Heads { hq, hkv: 1, dh }, s, 2)));
+            }
+        }
+    }
+    rows.push(row(|ctx| causal(ctx, 50, Heads { hq: 2, hkv: 2, dh: 128 }, Some(500))));
+    rows.push(row(|ctx| attention(ctx, 3, 700, 64, 128, 0.2)));
+    rows
 }

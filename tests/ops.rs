@@ -62,6 +62,20 @@ gpu_test! {
 }
 
 gpu_test! {
+    /// No kernel of the table goes untried.
+    async fn every_kernel_is_reached() {
+        let ctx = crate::own().await;
+        check(&ctx, cases::variants()).await;
+        let x = ctx.tensor(&[1.0, -2.5, 3.0], &[1, 3]);
+        let mut cache = ctx.kv_cache(2, 3);
+        cache.append(&x, &ctx.empty(&[1, 3])).expect("room");
+        let got = read_all(&ctx, &[ctx.scale_t(&x, -2.0), cache.k(), cache.v()]).await;
+        assert_eq!(got, [vec![-2.0, 5.0, -6.0], vec![1.0, -2.5, 3.0, 0.0, 0.0, 0.0], vec![0.0; 6]]);
+        assert_eq!(ctx.stats().pipelines_created as usize, tensorweft::kernels().len());
+    }
+}
+
+gpu_test! {
     /// Small integers have one right answer, whatever the order of the sum.
     async fn products_of_integers_are_exact(ctx) {
         let sizes = [1, 2, 3, 4, 5, 15, 16, 17, 31, 33, 63, 65, 127, 129];
