@@ -53,12 +53,13 @@ async function code(source) {
   const response = source instanceof Response ? source : await request(source);
   if (response instanceof Uint8Array) return response;
   const from = response.url || 'the given response';
-  if (!response.ok) throw new TensorError('wasm-load', `init: could not load the wasm from ${from}: HTTP ${response.status}`);
+  const moved = from.includes('/.vite/deps/') ? "; Vite before 8 moves the module away from its wasm: set optimizeDeps.exclude to ['tensorweft']" : '';
+  if (!response.ok) throw new TensorError('wasm-load', `init: could not load the wasm from ${from}: HTTP ${response.status}${moved}`);
   // Not by streaming: that refuses every MIME type but one, and the file is small.
   const bytes = new Uint8Array(await response.arrayBuffer());
   if (!(bytes[0] === 0 && bytes[1] === 0x61 && bytes[2] === 0x73 && bytes[3] === 0x6d)) {
     const html = bytes[0] === 0x3c ? ' (the server answered with a page; is the path right?)' : '';
-    throw new TensorError('wasm-load', `init: what was loaded from ${from} is not wasm${html}`);
+    throw new TensorError('wasm-load', `init: what was loaded from ${from} is not wasm${html}${moved}`);
   }
   return bytes;
 }

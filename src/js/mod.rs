@@ -33,8 +33,10 @@ type Js<T> = std::result::Result<T, JsValue>;
 
 /// The JavaScript name of an op: camelCase, without `_t`.
 fn js_name(op: &str) -> String {
-    if op == "to_vec" {
-        return "toArray".into();
+    match op {
+        "to_vec" => return "toArray".into(),
+        "scale_t" => return "mulScalar".into(),
+        _ => {}
     }
     let mut words = op.strip_suffix("_t").unwrap_or(op).split('_');
     let mut name = words.next().unwrap_or_default().to_string();

@@ -122,7 +122,7 @@ impl Context {
     /// `a · s` for a number known on the host; no upload.
     #[track_caller]
     pub fn scale_t(&self, a: &Tensor, s: f32) -> Tensor {
-        self.op("mul_scalar_t").eval(|op| {
+        self.op("scale_t").eval(|op| {
             let (len, groups) = cover(a.len());
             op.run(&kernels::SCALE, Scale { len, s }, [a], a.shared_shape(), groups, a.len() as u64)
         })
