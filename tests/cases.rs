@@ -45,7 +45,7 @@ pub(crate) const SIZES: [usize; 18] = [0, 1, 3, 15, 16, 17, 31, 32, 33, 63, 64, 
 const MANY: usize = 70_000;
 
 /// A case of more workgroups than one dispatch dimension has. On a browser's software adapter a workgroup with
-/// barriers takes a millisecond, so there only the products try the fold, which is the same code for every kernel.
+/// barriers takes a millisecond, so there one row of `mm_bt` tries the fold, which is the same code for every kernel.
 fn many_groups<T>(case: T) -> Option<T> {
     (!crate::BROWSER).then_some(case)
 }
@@ -103,8 +103,9 @@ fn products() -> Vec<(usize, usize, usize)> {
     for k in [1000, 1024, 4095, 4096, 16_384] {
         shapes.extend([(1, k, 1), (1, k, 65), (3, k, 5), (17, k, 9), (40, k, 36), (5, k, 3)]);
     }
-    shapes.extend([(300, 520, 400), (65, 256, 1029), (1029, 256, 65), (MANY, 8, 4), (3, 8, MANY), (1, 4, 151_936)]);
-    shapes.extend([(MANY, 1, 1), (1, 1, MANY), (1, 1, 8 * 65_535 + 1), (0, 5, 7), (5, 0, 7), (5, 7, 0)]);
+    shapes.extend([(300, 520, 400), (65, 256, 1029), (1029, 256, 65), (MANY, 8, 4), (3, 8, 20_001)]);
+    shapes.extend([(MANY, 1, 1), (1, 1, 4097), (0, 5, 7), (5, 0, 7), (5, 7, 0)]);
+    shapes.extend(many_groups((1, 2, 32 * 65_535 + 1)));
     shapes
 }
 
@@ -116,6 +117,7 @@ fn mm_bt_rows() -> Vec<Row> {
     let scales = [1.0, 0.125, -3.7];
     products()
         .into_iter()
+        .chain([(1, 4, 4 * 65_535 + 1)])
         .enumerate()
         .map(|(i, (m, k, n))| row(move |ctx| mm_bt(ctx, m, n, k, scales[i % 3])))
         .collect()
