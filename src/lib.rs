@@ -61,7 +61,7 @@ pub use ops::KvCache;
 pub use tensor::Tensor;
 
 /// The README's example as a doc test.
-#[cfg(doctest)]
+#[cfg(all(doctest, not(target_arch = "wasm32")))]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
