@@ -22,8 +22,6 @@ const rustInBrowser = (name) => () => {
   const driver = name === 'chrome' ? { CHROMEDRIVER: tool.chromedriver() } : { GECKODRIVER: tool.geckodriver() };
   const env = {
     CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER: tool.bindgenRunner(),
-    WASM_BINDGEN_TEST_TIMEOUT: '1200',
-    WASM_BINDGEN_TEST_DRIVER_TIMEOUT: '60',
     ...driver,
   };
   return run('cargo', ['test', '--locked', '--target', WASM, '--test', 'integration'], { env, limit: 1800 });
