@@ -359,22 +359,25 @@ gpu_test! {
 gpu_test! {
     /// A NaN key or value reaches the queries that see it, and no earlier one.
     async fn a_bad_key_spoils_only_later_queries(ctx) {
-        let (t, d) = (75usize, 12usize);
-        let mut rng = Rng::new("bad key");
-        let (q, k, v) = (rng.unit(t * d), rng.unit(t * d), rng.unit(t * d));
-        let run = |k: &[f32], v: &[f32]| {
-            let (q, k, v) = (ctx.tensor(&q, &[t, d]), ctx.tensor(k, &[t, d]), ctx.tensor(v, &[t, d]));
-            ctx.mha_causal_t(&q, &k, &v, t as u32, 1, 1, d as u32)
-        };
-        let clean = read(ctx, &run(&k, &v)).await;
-        for bad in [0, 1, 33, 74] {
-            let mut bad_k = k.clone();
-            bad_k[bad * d] = NAN;
-            let mut bad_v = v.clone();
-            bad_v[bad * d..][..d].fill(NAN);
-            for got in read_all(ctx, &[run(&bad_k, &v), run(&k, &bad_v)]).await {
-                assert_eq!(bits(&got[..bad * d]), bits(&clean[..bad * d]), "key {bad}");
-                assert!(got[bad * d..].iter().all(|x| x.is_nan()), "key {bad} is seen from query {bad} on");
+        // Tiles of many rows, then the kernels for up to four and up to eight.
+        for (t, bad_keys) in [(75usize, vec![0, 1, 33, 74]), (3, vec![0, 1, 2]), (8, vec![0, 5, 7])] {
+            let d = 12usize;
+            let mut rng = Rng::new("bad key");
+            let (q, k, v) = (rng.unit(t * d), rng.unit(t * d), rng.unit(t * d));
+            let run = |k: &[f32], v: &[f32]| {
+                let (q, k, v) = (ctx.tensor(&q, &[t, d]), ctx.tensor(k, &[t, d]), ctx.tensor(v, &[t, d]));
+                ctx.mha_causal_t(&q, &k, &v, t as u32, 1, 1, d as u32)
+            };
+            let clean = read(ctx, &run(&k, &v)).await;
+            for bad in bad_keys {
+                let mut bad_k = k.clone();
+                bad_k[bad * d] = NAN;
+                let mut bad_v = v.clone();
+                bad_v[bad * d..][..d].fill(NAN);
+                for got in read_all(ctx, &[run(&bad_k, &v), run(&k, &bad_v)]).await {
+                    assert_eq!(bits(&got[..bad * d]), bits(&clean[..bad * d]), "{t} queries, key {bad}");
+                    assert!(got[bad * d..].iter().all(|x| x.is_nan()), "{t} queries: key {bad} is seen from query {bad} on");
+                }
             }
         }
     }
