@@ -16,8 +16,7 @@ struct Params {
 }
 
 @group(0) @binding(0) var<storage, read> q: array<f32>;
-@group(0) @binding(1) var<storage, read> k: array<f32>;
-@group(0) @binding(2) var<storage, read> v: array<f32>;
+// Bindings 1 and 2 are k and v, in lib/kv_*.wgsl.
 @group(0) @binding(3) var<storage, read_write> y: array<f32>;
 @group(0) @binding(4) var<uniform> p: Params;
 
@@ -100,7 +99,7 @@ fn attention(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(num_workgroups
                 let line = i % STEP;
                 let key = min(vec4(j0 + i / STEP) + vec4(0u, KR, 2u * KR, 3u * KR), vec4(end - 1u));
                 let at = (key * p.kv + head) * p.d + min(d0 + line, p.d - 1u);
-                tile_k[swizzle(line, i / STEP, KR)] = select(vec4(0.0), vec4(k[at.x], k[at.y], k[at.z], k[at.w]), d0 + line < p.d);
+                tile_k[swizzle(line, i / STEP, KR)] = select(vec4(0.0), vec4(load_k(at.x), load_k(at.y), load_k(at.z), load_k(at.w)), d0 + line < p.d);
             }
             workgroupBarrier();
             for (var line = 0u; line < STEP; line++) {
@@ -180,7 +179,7 @@ fn attention(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(num_workgroups
                 let key = j0 + n0 + line;
                 let at = (min(key, end - 1u) * p.kv + head) * p.dv;
                 let right = p.dv - 1u;
-                let x = vec4(v[at + min(c, right)], v[at + min(c + VR, right)], v[at + min(c + 2u * VR, right)], v[at + min(c + 3u * VR, right)]);
+                let x = vec4(load_v(at + min(c, right)), load_v(at + min(c + VR, right)), load_v(at + min(c + 2u * VR, right)), load_v(at + min(c + 3u * VR, right)));
                 tile_k[i] = select(vec4(0.0), x, key < end);
             }
             workgroupBarrier();

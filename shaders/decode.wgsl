@@ -13,8 +13,7 @@ struct Params {
 }
 
 @group(0) @binding(0) var<storage, read> q: array<f32>;
-@group(0) @binding(1) var<storage, read> k: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> v: array<vec4<f32>>;
+// Bindings 1 and 2 are k and v, in lib/kv4_*.wgsl.
 @group(0) @binding(3) var<storage, read_write> y: array<f32>;
 @group(0) @binding(4) var<uniform> p: Params;
 
@@ -93,7 +92,7 @@ fn decode(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(num_workgroups) g
                 for (var c = 0u; c < width; c += 32u) {
                     var x = array<vec4<f32>, 8>();
                     for (var n = 0u; n < 8u; n++) { // unroll
-                        x[n] = select(vec4(0.0), k[min(first + c / 4u + n, last)], c + n * 4u < width);
+                        x[n] = select(vec4(0.0), load_k(min(first + c / 4u + n, last)), c + n * 4u < width);
                     }
                     for (var r = 0u; r < R; r++) { // unroll
                         for (var n = 0u; n < 8u; n++) { // unroll
@@ -142,7 +141,7 @@ fn decode(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(num_workgroups) g
     for (var n0 = share; n0 < keys; n0 += 8u * SHARES) {
         var x = array<vec4<f32>, 8>();
         for (var n = 0u; n < 8u; n++) { // unroll
-            x[n] = v[base + min(n0 + n * SHARES, keys - 1u) * stride];
+            x[n] = load_v(base + min(n0 + n * SHARES, keys - 1u) * stride);
         }
         for (var n = 0u; n < 8u; n++) { // unroll
             let key = n0 + n * SHARES;

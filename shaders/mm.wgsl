@@ -9,7 +9,7 @@
 struct Params { m: u32, k: u32, n: u32, scale: f32, part: u32, splits: u32 }
 
 @group(0) @binding(0) var<storage, read> a: array<f32>;
-@group(0) @binding(1) var<storage, read> b: array<f32>;
+// Binding 1 is b, in lib/b_*.wgsl.
 @group(0) @binding(2) var<storage, read_write> y: array<f32>;
 @group(0) @binding(3) var<uniform> p: Params;
 
@@ -75,7 +75,7 @@ fn mm(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: 
             let i = local + e * THREADS;
             let inside = k0 + select(i / BR, i % BK, TRANS_B == 1u) < end;
             let at = from_b[e] + select(0u, k0 * select(p.n, 1u, TRANS_B == 1u), inside);
-            next_b[e] = select(vec4(0.0), vec4(b[at.x], b[at.y], b[at.z], b[at.w]), inside);
+            next_b[e] = select(vec4(0.0), vec4(load_b(at.x), load_b(at.y), load_b(at.z), load_b(at.w)), inside);
         }
         workgroupBarrier();
         for (var e = 0u; e < A_LOADS; e++) { // unroll

@@ -5,7 +5,7 @@
 struct Params { m: u32, k: u32, n: u32, scale: f32, part: u32, splits: u32 }
 
 @group(0) @binding(0) var<storage, read> a: array<f32>;
-@group(0) @binding(1) var<storage, read> b: array<f32>;
+// Binding 1 is b, in lib/b_*.wgsl.
 @group(0) @binding(2) var<storage, read_write> y: array<f32>;
 @group(0) @binding(3) var<uniform> p: Params;
 
@@ -32,7 +32,7 @@ fn mv(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: 
     for (var k0 = begin + local / 32u; k0 < end; k0 += 8u * FLIGHT) {
         var x = array<f32, FLIGHT>();
         for (var f = 0u; f < 4u; f++) { // unroll
-            x[f] = b[min(k0 + f * 8u, end - 1u) * p.n + at];
+            x[f] = load_b(min(k0 + f * 8u, end - 1u) * p.n + at);
         }
         for (var f = 0u; f < 4u; f++) { // unroll
             let kk = k0 + f * 8u;
@@ -74,7 +74,7 @@ fn mv_bt(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) group
         var x = array<f32, COLS * FLIGHT>();
         for (var f = 0u; f < 4u; f++) { // unroll
             for (var c = 0u; c < COLS; c++) { // unroll
-                x[c * FLIGHT + f] = b[min(col0 + c, p.n - 1u) * p.k + min(k0 + f * 128u, end - 1u)];
+                x[c * FLIGHT + f] = load_b(min(col0 + c, p.n - 1u) * p.k + min(k0 + f * 128u, end - 1u));
             }
         }
         for (var f = 0u; f < 4u; f++) { // unroll

@@ -62,9 +62,10 @@ macro_rules! params {
     )*};
 }
 
-/// Declares the table: one static a kernel, and `ALL` in the same order.
+/// Declares the table: one static a kernel, and `ALL` in the same order. `reading` names the file in `lib` that binds an
+/// input and loads from it.
 macro_rules! kernels {
-    ($($(#[$doc:meta])* $name:ident: $params:ident, $inputs:literal, $entry:literal in [$($file:literal),*] $(with $constants:expr)?;)*) => {
+    ($($(#[$doc:meta])* $name:ident: $params:ident, $inputs:literal, $entry:literal in [$($file:literal),*] $(reading $load:literal)? $(with $constants:expr)?;)*) => {
         #[allow(non_camel_case_types, clippy::upper_case_acronyms, reason = "the rows' own names, used as numbers")]
         enum Row { $($name),* }
         $(
@@ -75,7 +76,10 @@ macro_rules! kernels {
         /// Every pipeline that can exist.
         pub(crate) static ALL: &[$crate::kernel::Desc] = &[$($crate::kernel::Desc {
             name: stringify!($name),
-            sources: &[$(include_str!(concat!(env!("OUT_DIR"), "/shaders/", $file))),*],
+            sources: &[
+                $(include_str!(concat!(env!("OUT_DIR"), "/shaders/", $file)),)*
+                $(include_str!(concat!(env!("OUT_DIR"), "/shaders/lib/", $load, "_f32.wgsl")),)?
+            ],
             constants: $crate::kernel::or_none!($($constants)?),
             entry: $entry,
             inputs: $inputs,

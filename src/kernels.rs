@@ -126,25 +126,25 @@ kernels! {
     ADD_BIAS: Bias, 2, "add_bias" in ["lib/grid.wgsl", "bias.wgsl"];
 
     /// y = scale · a[m, k] · b[k, n], for many rows and columns
-    MM_LARGE: Mm, 2, "mm" in ["lib/grid.wgsl", "mm.wgsl"] with mm(128, 128, 16, 8, 8, 0);
+    MM_LARGE: Mm, 2, "mm" in ["lib/grid.wgsl", "mm.wgsl"] reading "b" with mm(128, 128, 16, 8, 8, 0);
     /// The same for fewer
-    MM_MEDIUM: Mm, 2, "mm" in ["lib/grid.wgsl", "mm.wgsl"] with mm(64, 64, 32, 4, 4, 0);
+    MM_MEDIUM: Mm, 2, "mm" in ["lib/grid.wgsl", "mm.wgsl"] reading "b" with mm(64, 64, 32, 4, 4, 0);
     /// The same for few rows
-    MM_WIDE: Mm, 2, "mm" in ["lib/grid.wgsl", "mm.wgsl"] with mm(32, 64, 32, 4, 4, 0);
+    MM_WIDE: Mm, 2, "mm" in ["lib/grid.wgsl", "mm.wgsl"] reading "b" with mm(32, 64, 32, 4, 4, 0);
     /// The same for up to 8 rows
-    MV_8: Mm, 2, "mv" in ["lib/grid.wgsl", "mv.wgsl"] with mv(8, 2);
+    MV_8: Mm, 2, "mv" in ["lib/grid.wgsl", "mv.wgsl"] reading "b" with mv(8, 2);
     /// The same for one row
-    MV_1: Mm, 2, "mv" in ["lib/grid.wgsl", "mv.wgsl"] with mv(1, 4);
+    MV_1: Mm, 2, "mv" in ["lib/grid.wgsl", "mv.wgsl"] reading "b" with mv(1, 4);
     /// y = scale · a[m, k] · b[n, k]ᵀ, for many rows and columns
-    MM_BT_LARGE: Mm, 2, "mm" in ["lib/grid.wgsl", "mm.wgsl"] with mm(128, 128, 16, 8, 8, 1);
+    MM_BT_LARGE: Mm, 2, "mm" in ["lib/grid.wgsl", "mm.wgsl"] reading "b" with mm(128, 128, 16, 8, 8, 1);
     /// The same for fewer
-    MM_BT_MEDIUM: Mm, 2, "mm" in ["lib/grid.wgsl", "mm.wgsl"] with mm(64, 64, 32, 4, 4, 1);
+    MM_BT_MEDIUM: Mm, 2, "mm" in ["lib/grid.wgsl", "mm.wgsl"] reading "b" with mm(64, 64, 32, 4, 4, 1);
     /// The same for few rows
-    MM_BT_WIDE: Mm, 2, "mm" in ["lib/grid.wgsl", "mm.wgsl"] with mm(32, 64, 32, 4, 4, 1);
+    MM_BT_WIDE: Mm, 2, "mm" in ["lib/grid.wgsl", "mm.wgsl"] reading "b" with mm(32, 64, 32, 4, 4, 1);
     /// The same for up to 8 rows
-    MV_BT_8: Mm, 2, "mv_bt" in ["lib/grid.wgsl", "mv.wgsl"] with mv(8, 2);
+    MV_BT_8: Mm, 2, "mv_bt" in ["lib/grid.wgsl", "mv.wgsl"] reading "b" with mv(8, 2);
     /// The same for one row
-    MV_BT_1: Mm, 2, "mv_bt" in ["lib/grid.wgsl", "mv.wgsl"] with mv(1, 4);
+    MV_BT_1: Mm, 2, "mv_bt" in ["lib/grid.wgsl", "mv.wgsl"] reading "b" with mv(1, 4);
     /// y = scale · Σ parts
     SUM_PARTS: Parts, 1, "sum_parts" in ["lib/grid.wgsl", "sum_parts.wgsl"];
 
@@ -188,20 +188,20 @@ kernels! {
     /// Rotary embedding; the second input is the table of frequencies
     ROPE: Rope, 2, "rope" in ["lib/grid.wgsl", "rope.wgsl"];
     /// softmax(scale · q · kᵀ) · v for tiles of 32 rows, 64 columns; whole or a part of the keys
-    ATTENTION_64: Attention, 3, "attention" in ["lib/grid.wgsl", "attention.wgsl"] with attention(32, 32, 64, 4, 4, 0);
+    ATTENTION_64: Attention, 3, "attention" in ["lib/grid.wgsl", "attention.wgsl"] reading "kv" with attention(32, 32, 64, 4, 4, 0);
     /// The same for 128 columns
-    ATTENTION_128: Attention, 3, "attention" in ["lib/grid.wgsl", "attention.wgsl"] with attention(32, 32, 128, 4, 4, 1);
+    ATTENTION_128: Attention, 3, "attention" in ["lib/grid.wgsl", "attention.wgsl"] reading "kv" with attention(32, 32, 128, 4, 4, 1);
     /// The same for up to 4 rows
-    DECODE_4_64: Attention, 3, "decode" in ["lib/grid.wgsl", "decode.wgsl"] with decode(4, 64);
-    DECODE_4_128: Attention, 3, "decode" in ["lib/grid.wgsl", "decode.wgsl"] with decode(4, 128);
+    DECODE_4_64: Attention, 3, "decode" in ["lib/grid.wgsl", "decode.wgsl"] reading "kv4" with decode(4, 64);
+    DECODE_4_128: Attention, 3, "decode" in ["lib/grid.wgsl", "decode.wgsl"] reading "kv4" with decode(4, 128);
     /// The same for up to 8 rows
-    DECODE_8_64: Attention, 3, "decode" in ["lib/grid.wgsl", "decode.wgsl"] with decode(8, 64);
-    DECODE_8_128: Attention, 3, "decode" in ["lib/grid.wgsl", "decode.wgsl"] with decode(8, 128);
+    DECODE_8_64: Attention, 3, "decode" in ["lib/grid.wgsl", "decode.wgsl"] reading "kv4" with decode(8, 64);
+    DECODE_8_128: Attention, 3, "decode" in ["lib/grid.wgsl", "decode.wgsl"] reading "kv4" with decode(8, 128);
     /// The parts of ATTENTION made one
     ATTENTION_MERGE: Merge, 1, "merge" in ["lib/grid.wgsl", "attention_merge.wgsl"];
 
-    /// y[i, :] = table[ids[i], :]
-    GATHER: Gather, 2, "gather" in ["lib/grid.wgsl", "gather.wgsl"];
+    /// y[i, :] = b[ids[i], :]
+    GATHER: Gather, 2, "gather" in ["lib/grid.wgsl", "gather.wgsl"] reading "b";
     /// y = xᵀ
     TRANSPOSE: Matrix, 1, "transpose" in ["lib/grid.wgsl", "transpose.wgsl"];
 }

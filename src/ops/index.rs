@@ -54,7 +54,7 @@ impl Context {
                 queue.write_buffer(buffer, 0, bytemuck::cast_slice(idx));
             })?;
             let params = Gather { n: idx.len() as u32, d: d as u32 };
-            op.run(&kernels::GATHER, params, [data, &ids], shape, len.div_ceil(1024), len)
+            op.run(&kernels::GATHER, params, [&ids, data], shape, len.div_ceil(1024), len)
         })
     }
 
