@@ -6,9 +6,8 @@
 // memory in chunks of STEP, so any head size and any number of keys fit. Two matrix products as in mm.wgsl (tiles
 // k-major, vectors of values a quarter of the tile apart), with an online softmax between them in registers.
 // With one part the result is written; with more, each part writes its unnormalised sum, its maximum and its weight
-// (a row of dv + 2) for attention_merge.wgsl.
-// The row of the table gives ROWS, KEYS, COLS, TM (rows of an invocation), TK (its keys), and what follows from them: I, J
-// and C, its vectors of rows, keys and columns, and Q_LOADS, K_LOADS and V_LOADS, the vectors that it loads of each tile.
+// (a row of dv and 4 more) for attention_merge.wgsl.
+// The row of the table gives ROWS, KEYS, COLS, TM (rows of an invocation) and TK (its keys).
 
 struct Params {
     t: u32, s: u32, kv: u32, group: u32, d: u32, dv: u32,
@@ -28,6 +27,12 @@ const THREADS = TX * TY;
 const QR = ROWS / 4u;                  // vectors in a row of each tile
 const KR = KEYS / 4u;
 const VR = COLS / 4u;
+const I = TM / 4u;                     // vectors of rows, keys and columns that an invocation makes
+const J = TK / 4u;
+const C = COLS / 4u / TX;
+const Q_LOADS = QR * STEP / THREADS;   // vectors that it loads of each tile
+const K_LOADS = KR * STEP / THREADS;
+const V_LOADS = VR * STEP / THREADS;
 
 var<workgroup> tile_q: array<vec4<f32>, QR * STEP>;
 var<workgroup> tile_k: array<vec4<f32>, max(KR, VR) * STEP>;     // keys, then values
@@ -226,7 +231,7 @@ fn attention(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(num_workgroups
     workgroupBarrier();
 
     let whole = p.splits == 1u;
-    let width = select(p.dv + 2u, p.dv, whole);
+    let width = select(p.dv + 4u, p.dv, whole);
     for (var i = 0u; i < I; i++) { // unroll
         for (var c = 0u; c < 4u; c++) { // unroll
             let r = ty + i * TY + c * QR;

@@ -1,4 +1,4 @@
-// The parts of an attention made one: parts [splits, rows, dv + 2] hold unnormalised sums, then maximum and weight;
+// The parts of an attention made one: parts [splits, rows, dv + 4] hold unnormalised sums, then maximum and weight;
 // y [rows, dv] = sum(exp(max_i - max) · sum_i) / sum(exp(max_i - max) · weight_i).
 // A workgroup makes 32 columns of a row, with eight invocations along the parts.
 
@@ -17,7 +17,7 @@ fn merge(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) group
     let g = linear(group, groups);
     let row = min(g / tiles, p.rows - 1u);
     let col = g % tiles * 32u + local % 32u;
-    let width = p.dv + 2u;
+    let width = p.dv + 4u;
 
     var top = -3e38;
     for (var s = local; s < p.splits; s += 256u) {

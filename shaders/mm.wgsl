@@ -3,8 +3,8 @@
 // A workgroup makes a tile of BM x BN outputs over steps of BK along k; an invocation makes TM x TN of them.
 // Tiles are k-major in vectors of four, and a vector holds rows (or columns) a quarter of the tile apart: neighbouring
 // invocations then read and write neighbouring scalars whatever the alignment of k and n, so odd sizes need no other
-// kernel. The row of the table gives BM, BN, BK, TM, TN, TRANS_B, and what follows from them: A_LOADS and B_LOADS, the
-// vectors that an invocation loads at each step, and I and J, the vectors of rows and columns that it makes.
+// kernel. (Reading blocks of vectors was tried: with k or n a multiple of four it is no faster, and slower for b [n, k].)
+// The row of the table gives BM, BN, BK, TM, TN and TRANS_B.
 
 struct Params { m: u32, k: u32, n: u32, scale: f32, part: u32, splits: u32 }
 
@@ -17,13 +17,17 @@ const TX = BN / TN;
 const THREADS = TX * (BM / TM);
 const AR = BM / 4u;                    // vectors in a row of a tile
 const BR = BN / 4u;
+const A_LOADS = AR * BK / THREADS;     // vectors that an invocation loads at each step
+const B_LOADS = BR * BK / THREADS;
+const I = TM / 4u;                     // vectors of rows and columns that it makes
+const J = TN / 4u;
 
 var<workgroup> tile_a: array<vec4<f32>, AR * BK>;
 var<workgroup> tile_b: array<vec4<f32>, BR * BK>;
 
 /// Where vector r of row kk lies: turned by kk, so that a column of the tile falls on different banks.
 fn swizzle(kk: u32, r: u32, row: u32) -> u32 {
-    return kk * row + (r ^ (kk & 7u));
+    return kk * row + (r ^ (kk & min(7u, row - 1u)));
 }
 
 @compute @workgroup_size(THREADS)
@@ -41,8 +45,9 @@ fn mm(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: 
     let high = min(8u, down - band);
     let row0 = (band + tile % (8u * across) % high) * BM;
     let col0 = tile % (8u * across) / high * BN;
-    let tx = local % TX;
-    let ty = local / TX;
+    // Eight by four neighbours: 32 invocations that run together read few different values of a tile.
+    let tx = local % 8u + local / 32u % (TX / 8u) * 8u;
+    let ty = local / 8u % 4u + local / (4u * TX) * 4u;
 
     // Addresses of the vectors that this invocation loads at each step; rows and columns beyond the last are any.
     var from_a: array<vec4<u32>, A_LOADS>;

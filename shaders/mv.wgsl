@@ -1,6 +1,6 @@
 // y [m, n] = scale · a [m, k] · b for few rows of a, up to M: reading b is the cost, and it is read once for all rows.
-// Whole, or a part of k for each of `splits`, as mm.wgsl. The row of the table gives M, COLS (for `mv_bt`) and
-// OUTPUTS = M · COLS.
+// Whole, or a part of k for each of `splits`, as mm.wgsl. The row of the table gives M and COLS (for
+// `mv_bt`).
 
 struct Params { m: u32, k: u32, n: u32, scale: f32, part: u32, splits: u32 }
 
@@ -11,6 +11,7 @@ struct Params { m: u32, k: u32, n: u32, scale: f32, part: u32, splits: u32 }
 
 /// Loads of b that are on their way at a time.
 const FLIGHT = 4u;
+const OUTPUTS = M * COLS;
 
 var<workgroup> partial: array<f32, 256>;
 var<workgroup> sums: array<f32, 128u * OUTPUTS>;
@@ -31,10 +32,10 @@ fn mv(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: 
     var acc: array<f32, M>;
     for (var k0 = begin + local / 32u; k0 < end; k0 += 8u * FLIGHT) {
         var x = array<f32, FLIGHT>();
-        for (var f = 0u; f < 4u; f++) { // unroll
+        for (var f = 0u; f < FLIGHT; f++) { // unroll
             x[f] = load_b(min(k0 + f * 8u, end - 1u) * p.n + at);
         }
-        for (var f = 0u; f < 4u; f++) { // unroll
+        for (var f = 0u; f < FLIGHT; f++) { // unroll
             let kk = k0 + f * 8u;
             if (kk < end) {
                 for (var r = 0u; r < M; r++) { // unroll
@@ -72,12 +73,12 @@ fn mv_bt(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) group
     var acc: array<f32, COLS * M>;
     for (var k0 = begin + local; k0 < end; k0 += 128u * FLIGHT) {
         var x = array<f32, COLS * FLIGHT>();
-        for (var f = 0u; f < 4u; f++) { // unroll
+        for (var f = 0u; f < FLIGHT; f++) { // unroll
             for (var c = 0u; c < COLS; c++) { // unroll
                 x[c * FLIGHT + f] = load_b(min(col0 + c, p.n - 1u) * p.k + min(k0 + f * 128u, end - 1u));
             }
         }
-        for (var f = 0u; f < 4u; f++) { // unroll
+        for (var f = 0u; f < FLIGHT; f++) { // unroll
             let kk = k0 + f * 128u;
             if (kk < end) {
                 for (var r = 0u; r < M; r++) { // unroll
