@@ -1,5 +1,5 @@
 // Norms over the rows of x [rows, d], w and b [d]; LANES invocations share a row.
-// Rows of up to EACH · LANES are kept in registers: one read, one write. The entries `_long` read longer rows again.
+// Rows of up to EACH · LANES, kept in registers: one read, one write.
 
 struct Params { rows: u32, d: u32, eps: f32 }
 
@@ -39,22 +39,6 @@ fn rmsnorm(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gro
     }
 }
 
-@compute @workgroup_size(256)
-fn rmsnorm_long(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    let row = linear(group, groups);
-    let d = select(0u, p.d, row < p.rows);
-    let first = row * p.d;
-    var squares = 0.0;
-    for (var i = local; i < d; i += 256u) {
-        let v = x[first + i];
-        squares = fma(v, v, squares);
-    }
-    let scale = 1.0 / sqrt(row_sum(local, squares) / f32(p.d) + p.eps);
-    for (var i = local; i < d; i += 256u) {
-        y[first + i] = x[first + i] * scale * w[i];
-    }
-}
-
 /// z = (x - mean) / sqrt(mean((x - mean)^2) + eps) * w + b
 ///
 /// The mean is taken of x - x[0], which is exact where the row's spread is small against its size, and the variance
@@ -85,27 +69,5 @@ fn layernorm(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) g
         if (inside && i < q.d) {
             z[first + i] = v[e] * scale * w[i] + b[i];
         }
-    }
-}
-
-@compute @workgroup_size(256)
-fn layernorm_long(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    let row = linear(group, groups);
-    let d = select(0u, q.d, row < q.rows);
-    let first = select(0u, row * q.d, row < q.rows);
-    let shift = x[first];
-    var sum = 0.0;
-    for (var i = local; i < d; i += 256u) {
-        sum += x[first + i] - shift;
-    }
-    let mean = row_sum(local, sum) / f32(q.d);
-    var squares = 0.0;
-    for (var i = local; i < d; i += 256u) {
-        let c = (x[first + i] - shift) - mean;
-        squares = fma(c, c, squares);
-    }
-    let scale = 1.0 / sqrt(row_sum(local, squares) / f32(q.d) + q.eps);
-    for (var i = local; i < d; i += 256u) {
-        z[first + i] = ((x[first + i] - shift) - mean) * scale * w[i] + b[i];
     }
 }
