@@ -328,40 +328,56 @@ impl Op<'_> {
         groups: u64,
         cost: u64,
     ) -> Result<[Tensor; OUT]> {
-        let gpu = &self.context.gpu;
-        let len = shape::len(self.name, &shape)?;
-        self.inputs(&inputs)?;
-        let mut outputs: [Option<Arc<Storage>>; OUT] = [const { None }; OUT];
-        if len > 0 {
-            for output in &mut outputs {
-                *output = Some(Arc::new(gpu.fresh(self.name, len * 4)?));
-            }
-            self.record(kernel, params, inputs, outputs.each_ref().map(Option::as_deref), groups, cost)?;
-        }
-        Ok(outputs.map(|storage| Tensor::new(gpu.clone(), storage, shape.clone())))
+        let mut outputs = [const { None }; OUT];
+        self.fill(kernel.row, bytemuck::bytes_of(&params), &inputs, &mut outputs, &shape, groups, cost)?;
+        Ok(outputs.map(|storage| Tensor::new(self.context.gpu.clone(), storage, shape.clone())))
     }
 
-    /// Records `kernel` with `outputs` as its targets.
+    /// `run_all` without its types, so that the program holds it once.
+    #[allow(clippy::too_many_arguments, reason = "the one place through which every kernel runs")]
+    fn fill(
+        &self,
+        row: usize,
+        params: &[u8],
+        inputs: &[&Tensor],
+        outputs: &mut [Option<Arc<Storage>>],
+        shape: &[usize],
+        groups: u64,
+        cost: u64,
+    ) -> Result<()> {
+        let len = shape::len(self.name, shape)?;
+        self.inputs(inputs)?;
+        if len == 0 {
+            return Ok(());
+        }
+        for output in &mut *outputs {
+            *output = Some(Arc::new(self.context.gpu.fresh(self.name, len * 4)?));
+        }
+        let targets: Vec<&Storage> = outputs.iter().flatten().map(|storage| &**storage).collect();
+        self.context.gpu.dispatch(self.name, row, params, &self.storages(inputs)?, &targets, groups, cost)
+    }
+
+    /// Records `kernel` with tensors that are there already as its targets.
     pub(crate) fn record<P: Params, const IN: usize, const OUT: usize>(
         &self,
         kernel: &Kernel<P, IN, OUT>,
         params: P,
         inputs: [&Tensor; IN],
-        outputs: [Option<&Storage>; OUT],
+        outputs: [&Tensor; OUT],
         groups: u64,
         cost: u64,
     ) -> Result<()> {
-        let mut storages: [Option<&Storage>; IN] = [None; IN];
-        for (slot, t) in storages.iter_mut().zip(inputs) {
-            *slot = self.data(t)?.storage.as_deref();
-        }
-        let inputs: Vec<&Storage> = storages.into_iter().flatten().collect();
-        let outputs: Vec<&Storage> = outputs.into_iter().flatten().collect();
-        if (inputs.len(), outputs.len()) != (IN, OUT) {
-            let why = "a kernel was given a tensor without elements".into();
-            return Err(Error::new(self.name, ErrorKind::Internal(why)));
-        }
+        let (inputs, outputs) = (self.storages(&inputs)?, self.storages(&outputs)?);
         let params = bytemuck::bytes_of(&params);
         self.context.gpu.dispatch(self.name, kernel.row, params, &inputs, &outputs, groups, cost)
+    }
+
+    /// The buffers of tensors, which must have elements.
+    fn storages<'t>(&self, tensors: &[&'t Tensor]) -> Result<Vec<&'t Storage>> {
+        let storage = |t: &&'t Tensor| {
+            let why = "a kernel was given a tensor without elements";
+            self.data(t)?.storage.as_deref().ok_or_else(|| Error::new(self.name, ErrorKind::Internal(why.into())))
+        };
+        tensors.iter().map(storage).collect()
     }
 }

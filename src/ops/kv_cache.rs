@@ -71,8 +71,7 @@ impl KvCache {
         let rope = Rope { t: t as u32, h, dh: dh as u32, offset: self.len as u32 };
         if let Some(table) = op.rope_table(&k, base, rope)? {
             let kernel = if rope.in_vectors() { &kernels::ROPE_APPEND_4 } else { &kernels::ROPE_APPEND };
-            let targets = [self.k.data()?.storage.as_deref(), self.v.data()?.storage.as_deref()];
-            op.record(kernel, rope, [&k, &table, &v], targets, rope.groups(), rope.cost())?;
+            op.record(kernel, rope, [&k, &table, &v], [&self.k, &self.v], rope.groups(), rope.cost())?;
         }
         Ok(t)
     }
@@ -113,7 +112,7 @@ impl KvCache {
         }
         let len = from.len() as u64;
         let params = CopyAt { len: len as u32, at: (self.len * self.width) as u32 };
-        op.record(&kernels::COPY_AT, params, [from], [to.data()?.storage.as_deref()], len.div_ceil(1024), len)
+        op.record(&kernels::COPY_AT, params, [from], [to], len.div_ceil(1024), len)
     }
 
     /// All `capacity` rows of keys, `[capacity, width]`; those beyond [`len`](KvCache::len) hold anything.

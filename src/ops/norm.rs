@@ -93,18 +93,19 @@ impl Op<'_> {
         Some(self.run_all(kernel, Rows { rows, d, eps }, inputs, x.shared_shape(), groups, 8 * x.len() as u64))
     }
 
-    /// Rows of any length: `inputs` begin with x, and `finish` puts what the parts left behind it.
+    /// Rows of any length; `inputs` begin with x. The second step of long rows takes what the first left behind x.
     fn rows<const IN: usize, const FINISH: usize>(
         &self,
         family: &Family<IN, FINISH>,
         inputs: [&Tensor; IN],
         size: Size,
     ) -> Result<Tensor> {
+        let Size { rows, d, eps } = size;
+        let x = inputs[0];
+        self.expect("x", x, &[rows, d])?;
         if let Some(short) = self.short(&family.short, inputs, size) {
             return short.map(|[y]| y);
         }
-        let Size { rows, d, eps } = size;
-        let x = inputs[0];
         let (first, last) = family.long[usize::from(d.is_multiple_of(4))];
         let parts = d.div_ceil(kernels::LONG_PART);
         let params = LongRows { rows, d, parts, eps };
@@ -119,7 +120,7 @@ impl Op<'_> {
         self.run(last, params, inputs, x.shared_shape(), groups, cost)
     }
 
-    /// `x + r`, and `norm` of it in the same pass where its rows are short.
+    /// `x + r`, and its norm in the same pass where rows are short; `inputs` begin with x and r.
     fn add_norm<const IN: usize>(
         &self,
         kernels: &Short<IN, 2>,
@@ -127,6 +128,8 @@ impl Op<'_> {
         size: Size,
         norm: impl FnOnce(&Tensor) -> Result<Tensor>,
     ) -> Result<[Tensor; 2]> {
+        self.expect("x", inputs[0], &[size.rows, size.d])?;
+        self.expect("r", inputs[1], &[size.rows, size.d])?;
         if let Some(short) = self.short(kernels, inputs, size) {
             return short;
         }
@@ -150,7 +153,6 @@ impl Context {
     pub fn softmax_t(&self, x: &Tensor, rows: u32, d: u32) -> Tensor {
         self.op("softmax_t").eval(|op| {
             op.inputs(&[x])?;
-            op.expect("x", x, &[rows, d])?;
             op.rows(&SOFTMAX, [x], Size { rows, d, eps: 0.0 })
         })
     }
@@ -164,7 +166,6 @@ impl Context {
         self.op("rmsnorm_t").eval(|op| {
             op.inputs(&[x, w])?;
             op.expect("w", w, &[d])?;
-            op.expect("x", x, &[rows, d])?;
             op.rows(&RMSNORM, [x, w], Size { rows, d, eps })
         })
     }
@@ -179,7 +180,6 @@ impl Context {
             op.inputs(&[x, w, b])?;
             op.expect("w", w, &[d])?;
             op.expect("b", b, &[d])?;
-            op.expect("x", x, &[rows, d])?;
             op.rows(&LAYERNORM, [x, w, b], Size { rows, d, eps })
         })
     }
@@ -194,8 +194,6 @@ impl Context {
         self.op("add_rmsnorm_t").eval_pair(|op| {
             op.inputs(&[x, r, w])?;
             op.expect("w", w, &[d])?;
-            op.expect("x", x, &[rows, d])?;
-            op.expect("r", r, &[rows, d])?;
             let size = Size { rows, d, eps };
             op.add_norm(&ADD_RMSNORM, [x, r, w], size, |sum| op.rows(&RMSNORM, [sum, w], size))
         })
@@ -222,8 +220,6 @@ impl Context {
             op.inputs(&[x, r, w, b])?;
             op.expect("w", w, &[d])?;
             op.expect("b", b, &[d])?;
-            op.expect("x", x, &[rows, d])?;
-            op.expect("r", r, &[rows, d])?;
             let size = Size { rows, d, eps };
             op.add_norm(&ADD_LAYERNORM, [x, r, w, b], size, |sum| op.rows(&LAYERNORM, [sum, w, b], size))
         })
