@@ -12,6 +12,9 @@ export class TensorError extends Error { readonly code: ErrorCode }
  */
 export function init(options?: { wasm?: string | URL | Request | Response | BufferSource | WebAssembly.Module }): Promise<void>;
 
+/** What `addBias` makes of each sum. */
+export type Activation = 'relu' | 'silu' | 'gelu' | 'geluTanh';
+
 /** A GPU as the browser offers it. */
 export interface AdapterInfo { index: number; name: string; backend: string; deviceType: 'discrete-gpu' | 'integrated-gpu' | 'virtual-gpu' | 'cpu' | 'other' }
 
@@ -75,12 +78,17 @@ export class Tensor {
   silu(): Tensor; sigmoid(): Tensor; sqrt(): Tensor; gelu(): Tensor; geluTanh(): Tensor; relu(): Tensor;
   /** Elementwise, for tensors of one length; nothing is broadcast. */
   add(b: Tensor): Tensor; sub(b: Tensor): Tensor; mul(b: Tensor): Tensor; div(b: Tensor): Tensor;
-  /** Times one number, or a tensor of one element; plus a bias as long as a row. */
-  mulScalar(s: Tensor | number): Tensor; addBias(bias: Tensor): Tensor;
+  /** Times one number, or a tensor of one element; plus a bias as long as a row, and an activation of the sum in the same pass. */
+  mulScalar(s: Tensor | number): Tensor; addBias(bias: Tensor): Tensor; addBias(bias: Tensor, activation?: Activation): Tensor;
+  /** silu(this)·up, gelu(this)·up (exact), and the tanh form: a gated unit in one pass. */
+  swiglu(up: Tensor): Tensor; geglu(up: Tensor): Tensor; gegluTanh(up: Tensor): Tensor;
   /** The same values under a new shape, without a copy; rows of a matrix by number; the transpose of a matrix. */
   dup(shape: readonly number[]): Tensor; gather0(idx: Uint32Array | readonly number[]): Tensor; transpose2d(): Tensor;
   /** Over the last dimension. A softmax row of -∞ alone is zeros; `eps` is 1e-5 unless given. */
   softmax(): Tensor; rmsnorm(w: Tensor, eps?: number): Tensor; layernorm(w: Tensor, b: Tensor, eps?: number): Tensor;
+  /** A residual and the norm behind it, in one pass: this + r, and that sum's norm. */
+  addRmsnorm(r: Tensor, w: Tensor, eps?: number): [sum: Tensor, normed: Tensor];
+  addLayernorm(r: Tensor, w: Tensor, b: Tensor, eps?: number): [sum: Tensor, normed: Tensor];
   /** Rotary embedding (rotate-half) of `[t, heads·dh]`, row i at position i or i + offset; `base` is 10000 unless given. */
   rope(heads: number, base?: number): Tensor; ropeOff(heads: number, base: number, offset: number): Tensor;
   /** One query row against the first `s` rows of k and v `[≥s, kvHeads·dh]`; `s` is all rows unless given. */
@@ -102,5 +110,7 @@ export class KvCache {
   readonly k: Tensor; readonly v: Tensor;
   /** Copies the rows of `k` and `v` behind those that are there; beyond the capacity it throws and writes nothing. */
   append(k: Tensor, v: Tensor): void; truncate(length: number): void;
+  /** The same with `k` turned on its way (as `ropeOff`), each row at its position in the cache; `base` is 10000 unless given. */
+  appendRope(k: Tensor, v: Tensor, heads: number, base?: number): void;
   dispose(): void; [Symbol.dispose](): void;
 }

@@ -170,6 +170,12 @@ const number = (name, otherwise) => (op, value) => finite(op, name, value === un
 /** NaN stands for what only the shapes tell. */
 const optional = (check) => (op, value) => (value === undefined ? NaN : check(op, value));
 
+/** One of a few names, as its place among them from 1 on; 0 for none. */
+const oneOf = (name, ...names) => (op, value) => {
+  if (value === undefined) return 0;
+  return names.indexOf(value) + 1 || fail(op, 'invalid-argument', `${name} is ${show(value)}, but one of ${names.join(', ')} is expected`);
+};
+
 const OPS = {
   mm: [tensor('b')],
   mmBt: [tensor('b'), number('scale', 1)],
@@ -183,13 +189,18 @@ const OPS = {
   sub: [tensor('b')],
   mul: [tensor('b')],
   div: [tensor('b')],
-  addBias: [tensor('bias')],
+  addBias: [tensor('bias'), oneOf('activation', 'relu', 'silu', 'gelu', 'geluTanh')],
+  swiglu: [tensor('up')],
+  geglu: [tensor('up')],
+  gegluTanh: [tensor('up')],
   dup: [(op, shape) => u32s(op, 'shape', shape)],
   gather0: [(op, idx) => u32s(op, 'idx', idx, IDS_MAX)],
   transpose2d: [],
   softmax: [],
   rmsnorm: [tensor('w'), number('eps', 1e-5)],
   layernorm: [tensor('w'), tensor('b'), number('eps', 1e-5)],
+  addRmsnorm: [tensor('r'), tensor('w'), number('eps', 1e-5)],
+  addLayernorm: [tensor('r'), tensor('w'), tensor('b'), number('eps', 1e-5)],
   rope: [whole('heads'), number('base', 10000)],
   ropeOff: [whole('heads'), number('base'), whole('offset')],
   mhaDecode: [tensor('k'), tensor('v'), whole('heads'), whole('kvHeads'), optional(whole('s'))],
@@ -249,7 +260,9 @@ export class Tensor {
         [name](...given) {
           const handle = handleOf(name, 'this', this);
           const passed = checks.map((check, i) => check(name, given[i]));
-          return new Tensor(KEY, this.#context, run(this.#context[KEY].handle, handle, ...passed));
+          const made = run(this.#context[KEY].handle, handle, ...passed);
+          const give = (y) => new Tensor(KEY, this.#context, y);
+          return typeof made === 'number' ? give(made) : Array.from(made, give);
         },
       };
       Object.defineProperty(Tensor.prototype, name, { value: method[name], writable: true, configurable: true });
@@ -347,13 +360,22 @@ export class KvCache {
     return this.#v;
   }
 
-  append(k, v) {
-    const op = 'append';
+  /** The handles of an append, checked. */
+  #rows(op, k, v) {
     const handles = [this.#live(op), handleOf(op, 'k', k), handleOf(op, 'v', v)];
     if ([k, v].some(({ shape }) => shape.length !== 2 || shape[1] !== this.#width)) {
       fail(op, 'shape-mismatch', `k has shape [${k.shape.join(', ')}] and v [${v.shape.join(', ')}], but [t, ${this.#width}] is expected`);
     }
-    wasm.cacheAppend(...handles);
+    return handles;
+  }
+
+  append(k, v) {
+    wasm.cacheAppend(...this.#rows('append', k, v));
+  }
+
+  appendRope(k, v, heads, base = 10000) {
+    const op = 'appendRope';
+    wasm.cacheAppendRope(...this.#rows(op, k, v), u32(op, 'heads', heads), finite(op, 'base', base));
   }
 
   truncate(length) {

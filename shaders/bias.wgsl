@@ -1,4 +1,4 @@
-// y[i] = a[i] + b[i % d], four neighbouring elements an invocation; b [d].
+// y[i] = the row's activation of a[i] + b[i % d], four neighbouring elements an invocation; b [d].
 
 struct Params { len: u32, d: u32 }
 
@@ -17,5 +17,5 @@ fn add_bias(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
     let c1 = select(c0 + 1u, 0u, c0 + 1u == p.d);
     let c2 = select(c1 + 1u, 0u, c1 + 1u == p.d);
     let c3 = select(c2 + 1u, 0u, c2 + 1u == p.d);
-    y[i] = a[i] + vec4(b[c0], b[c1], b[c2], b[c3]);
+    y[i] = activation(a[i] + vec4(b[c0], b[c1], b[c2], b[c3]));
 }

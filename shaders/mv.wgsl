@@ -1,6 +1,6 @@
 // y [m, n] = scale · a [m, k] · b for few rows of a, up to M: reading b is the cost, and it is read once for all rows.
-// Whole, or a part of k for each of `splits`, as mm.wgsl. The row of the table gives M and COLS (for
-// `mv_bt`).
+// Whole, or a part of k for each of `splits`, as mm.wgsl. The row of the table gives M, FLIGHT
+// (values of a column that are on their way at a time) and COLS (columns at a time, for `mv_bt`).
 
 struct Params { m: u32, k: u32, n: u32, scale: f32, part: u32, splits: u32 }
 
@@ -9,8 +9,6 @@ struct Params { m: u32, k: u32, n: u32, scale: f32, part: u32, splits: u32 }
 @group(0) @binding(2) var<storage, read_write> y: array<f32>;
 @group(0) @binding(3) var<uniform> p: Params;
 
-/// Loads of b that are on their way at a time.
-const FLIGHT = 4u;
 const OUTPUTS = M * COLS;
 
 var<workgroup> partial: array<f32, 256>;

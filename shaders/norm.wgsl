@@ -1,18 +1,18 @@
 // Norms over the rows of x [rows, d], w and b [d]; LANES invocations share a row.
-// Rows of up to EACH · LANES are kept in registers: one read, one write. The entries `_long` read longer rows again.
+// Rows of up to EACH · LANES values, or vectors of four, kept in registers: one read, one write. d counts what T is.
 
 struct Params { rows: u32, d: u32, eps: f32 }
 
-@group(0) @binding(0) var<storage, read> x: array<f32>;
-@group(0) @binding(1) var<storage, read> w: array<f32>;
+@group(0) @binding(0) var<storage, read> x: array<T>;
+@group(0) @binding(1) var<storage, read> w: array<T>;
 
 // rmsnorm
-@group(0) @binding(2) var<storage, read_write> y: array<f32>;
+@group(0) @binding(2) var<storage, read_write> y: array<T>;
 @group(0) @binding(3) var<uniform> p: Params;
 
 // layernorm
-@group(0) @binding(2) var<storage, read> b: array<f32>;
-@group(0) @binding(3) var<storage, read_write> z: array<f32>;
+@group(0) @binding(2) var<storage, read> b: array<T>;
+@group(0) @binding(3) var<storage, read_write> z: array<T>;
 @group(0) @binding(4) var<uniform> q: Params;
 
 /// y = x / sqrt(mean(x^2) + eps) * w
@@ -22,36 +22,20 @@ fn rmsnorm(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gro
     let lane = local & (LANES - 1u);
     let inside = row < p.rows;
     let first = select(0u, row * p.d, inside);
-    var v: array<f32, EACH>;
-    var squares = 0.0;
-    for (var e = 0u; e < EACH; e++) {
+    var v: array<T, EACH>;
+    var squares = T();
+    for (var e = 0u; e < EACH; e++) { // unroll
         // No branch, so that all loads are on their way together.
         let i = lane + e * LANES;
-        v[e] = select(0.0, x[first + min(i, p.d - 1u)], i < p.d);
+        v[e] = select(T(), x[first + min(i, p.d - 1u)], i < p.d);
         squares = fma(v[e], v[e], squares);
     }
-    let scale = 1.0 / sqrt(row_sum(local, squares) / f32(p.d) + p.eps);
-    for (var e = 0u; e < EACH; e++) {
+    let scale = 1.0 / sqrt(row_sum(local, sum_of(squares)) / f32(p.d * WIDTH) + p.eps);
+    for (var e = 0u; e < EACH; e++) { // unroll
         let i = lane + e * LANES;
         if (inside && i < p.d) {
             y[first + i] = v[e] * scale * w[i];
         }
-    }
-}
-
-@compute @workgroup_size(256)
-fn rmsnorm_long(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    let row = linear(group, groups);
-    let d = select(0u, p.d, row < p.rows);
-    let first = row * p.d;
-    var squares = 0.0;
-    for (var i = local; i < d; i += 256u) {
-        let v = x[first + i];
-        squares = fma(v, v, squares);
-    }
-    let scale = 1.0 / sqrt(row_sum(local, squares) / f32(p.d) + p.eps);
-    for (var i = local; i < d; i += 256u) {
-        y[first + i] = x[first + i] * scale * w[i];
     }
 }
 
@@ -65,47 +49,25 @@ fn layernorm(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) g
     let lane = local & (LANES - 1u);
     let inside = row < q.rows;
     let first = select(0u, row * q.d, inside);
-    let shift = x[first];
-    var v: array<f32, EACH>;
-    var sum = 0.0;
-    for (var e = 0u; e < EACH; e++) {
+    let shift = first_of(x[first]);
+    var v: array<T, EACH>;
+    var sum = T();
+    for (var e = 0u; e < EACH; e++) { // unroll
         let i = lane + e * LANES;
-        v[e] = select(0.0, x[first + min(i, q.d - 1u)] - shift, i < q.d);
+        v[e] = select(T(), x[first + min(i, q.d - 1u)] - shift, i < q.d);
         sum += v[e];
     }
-    let mean = row_sum(local, sum) / f32(q.d);
-    var squares = 0.0;
-    for (var e = 0u; e < EACH; e++) {
-        v[e] = select(0.0, v[e] - mean, lane + e * LANES < q.d);
+    let mean = row_sum(local, sum_of(sum)) / f32(q.d * WIDTH);
+    var squares = T();
+    for (var e = 0u; e < EACH; e++) { // unroll
+        v[e] = select(T(), v[e] - mean, lane + e * LANES < q.d);
         squares = fma(v[e], v[e], squares);
     }
-    let scale = 1.0 / sqrt(row_sum(local, squares) / f32(q.d) + q.eps);
-    for (var e = 0u; e < EACH; e++) {
+    let scale = 1.0 / sqrt(row_sum(local, sum_of(squares)) / f32(q.d * WIDTH) + q.eps);
+    for (var e = 0u; e < EACH; e++) { // unroll
         let i = lane + e * LANES;
         if (inside && i < q.d) {
             z[first + i] = v[e] * scale * w[i] + b[i];
         }
-    }
-}
-
-@compute @workgroup_size(256)
-fn layernorm_long(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    let row = linear(group, groups);
-    let d = select(0u, q.d, row < q.rows);
-    let first = select(0u, row * q.d, row < q.rows);
-    let shift = x[first];
-    var sum = 0.0;
-    for (var i = local; i < d; i += 256u) {
-        sum += x[first + i] - shift;
-    }
-    let mean = row_sum(local, sum) / f32(q.d);
-    var squares = 0.0;
-    for (var i = local; i < d; i += 256u) {
-        let c = (x[first + i] - shift) - mean;
-        squares = fma(c, c, squares);
-    }
-    let scale = 1.0 / sqrt(row_sum(local, squares) / f32(q.d) + q.eps);
-    for (var i = local; i < d; i += 256u) {
-        z[first + i] = ((x[first + i] - shift) - mean) * scale * w[i] + b[i];
     }
 }

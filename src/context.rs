@@ -5,7 +5,7 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::device::{self, Adapter, Gpu, Memory, Output, Pending, Stats, Storage};
+use crate::device::{self, Adapter, Gpu, Memory, Pending, Stats, Storage};
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::{Kernel, Params};
 use crate::tensor::{Data, Tensor};
@@ -215,6 +215,15 @@ impl Op<'_> {
         f(self).unwrap_or_else(|error| Tensor::failed(self.locate(error)))
     }
 
+    /// As `eval` for two results, which fail together.
+    pub(crate) fn eval_pair(&self, f: impl FnOnce(&Self) -> Result<[Tensor; 2]>) -> (Tensor, Tensor) {
+        let [a, b] = f(self).unwrap_or_else(|error| {
+            let failed = Tensor::failed(self.locate(error));
+            [failed.clone(), failed]
+        });
+        (a, b)
+    }
+
     /// The error with the caller's line, where lines are kept.
     pub(crate) fn locate(&self, error: Error) -> Error {
         if platform::LOCATIONS { error.at(self.at) } else { error }
@@ -305,38 +314,70 @@ impl Op<'_> {
         groups: u64,
         cost: u64,
     ) -> Result<Tensor> {
-        let gpu = &self.context.gpu;
-        let len = shape::len(self.name, &shape)?;
-        if len == 0 {
-            self.inputs(&inputs)?;
-            return Ok(Tensor::new(gpu.clone(), None, shape));
-        }
-        let storage = self.record(kernel, params, inputs, Output::Fresh(len * 4), groups, cost)?;
-        Ok(Tensor::new(gpu.clone(), storage.map(Arc::new), shape))
+        let [y] = self.run_all(kernel, params, inputs, shape, groups, cost)?;
+        Ok(y)
     }
 
-    /// Records `kernel` with `output` as its target.
-    pub(crate) fn record<P: Params, const IN: usize>(
+    /// As `run`, for kernels with any number of outputs, all of one shape.
+    pub(crate) fn run_all<P: Params, const IN: usize, const OUT: usize>(
         &self,
-        kernel: &Kernel<P, IN>,
+        kernel: &Kernel<P, IN, OUT>,
         params: P,
         inputs: [&Tensor; IN],
-        output: Output<'_>,
+        shape: Arc<[usize]>,
         groups: u64,
         cost: u64,
-    ) -> Result<Option<Storage>> {
-        let mut storages: [Option<&Storage>; IN] = [None; IN];
-        for (slot, t) in storages.iter_mut().zip(inputs) {
-            *slot = self.data(t)?.storage.as_deref();
+    ) -> Result<[Tensor; OUT]> {
+        let mut outputs = [const { None }; OUT];
+        self.fill(kernel.row, bytemuck::bytes_of(&params), &inputs, &mut outputs, &shape, groups, cost)?;
+        Ok(outputs.map(|storage| Tensor::new(self.context.gpu.clone(), storage, shape.clone())))
+    }
+
+    /// `run_all` without its types, so that the program holds it once.
+    #[allow(clippy::too_many_arguments, reason = "the one place through which every kernel runs")]
+    fn fill(
+        &self,
+        row: usize,
+        params: &[u8],
+        inputs: &[&Tensor],
+        outputs: &mut [Option<Arc<Storage>>],
+        shape: &[usize],
+        groups: u64,
+        cost: u64,
+    ) -> Result<()> {
+        let len = shape::len(self.name, shape)?;
+        self.inputs(inputs)?;
+        if len == 0 {
+            return Ok(());
         }
-        let bound: Vec<&Storage> = storages.into_iter().flatten().collect();
-        if bound.len() != IN {
-            return Err(Error::new(
-                self.name,
-                ErrorKind::Internal("a kernel was given an input without elements".into()),
-            ));
+        for output in &mut *outputs {
+            *output = Some(Arc::new(self.context.gpu.fresh(self.name, len * 4)?));
         }
+        let targets: Vec<&Storage> = outputs.iter().flatten().map(|storage| &**storage).collect();
+        self.context.gpu.dispatch(self.name, row, params, &self.storages(inputs)?, &targets, groups, cost)
+    }
+
+    /// Records `kernel` with tensors that are there already as its targets.
+    pub(crate) fn record<P: Params, const IN: usize, const OUT: usize>(
+        &self,
+        kernel: &Kernel<P, IN, OUT>,
+        params: P,
+        inputs: [&Tensor; IN],
+        outputs: [&Tensor; OUT],
+        groups: u64,
+        cost: u64,
+    ) -> Result<()> {
+        let (inputs, outputs) = (self.storages(&inputs)?, self.storages(&outputs)?);
         let params = bytemuck::bytes_of(&params);
-        self.context.gpu.dispatch(self.name, kernel.row, params, &bound, output, groups, cost)
+        self.context.gpu.dispatch(self.name, kernel.row, params, &inputs, &outputs, groups, cost)
+    }
+
+    /// The buffers of tensors, which must have elements.
+    fn storages<'t>(&self, tensors: &[&'t Tensor]) -> Result<Vec<&'t Storage>> {
+        let storage = |t: &&'t Tensor| {
+            let why = "a kernel was given a tensor without elements";
+            self.data(t)?.storage.as_deref().ok_or_else(|| Error::new(self.name, ErrorKind::Internal(why.into())))
+        };
+        tensors.iter().map(storage).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! What a kernel is: a row of the closed table in `kernels.rs`, typed by its parameters and its number of inputs.
+//! What a kernel is: a row of the closed table in `kernels.rs`, typed by its parameters and its numbers of inputs and outputs.
 
 use std::marker::PhantomData;
 
@@ -10,7 +10,7 @@ pub(crate) trait Params: bytemuck::Pod {
     const FIELDS: &'static [(&'static str, u32)];
 }
 
-/// Everything the device layer needs to build a pipeline. Bindings are by position: read-only inputs, then the output,
+/// Everything the device layer needs to build a pipeline. Bindings are by position: read-only inputs, then the outputs,
 /// then the uniform parameters with a dynamic offset.
 #[derive(Debug)]
 pub(crate) struct Desc {
@@ -19,6 +19,7 @@ pub(crate) struct Desc {
     pub(crate) constants: &'static [(&'static str, u32)],
     pub(crate) entry: &'static str,
     pub(crate) inputs: u8,
+    pub(crate) outputs: u8,
     pub(crate) fields: &'static [(&'static str, u32)],
 }
 
@@ -29,19 +30,19 @@ impl Desc {
         let mut text: String =
             self.constants.iter().map(|(name, value)| format!("const {name} = {value}u;\n")).collect();
         self.sources.iter().for_each(|file| text.push_str(file));
-        if self.constants.contains(&("UNROLL", 1)) { unroll(&text, self.constants) } else { text }
+        if self.constants.contains(&("UNROLL", 1)) { unroll(&text) } else { text }
     }
 }
 
-/// A row of the table. A call with another number of inputs or other parameters does not compile.
-pub(crate) struct Kernel<P: Params, const IN: usize> {
+/// A row of the table. A call with other numbers of inputs or outputs, or other parameters, does not compile.
+pub(crate) struct Kernel<P: Params, const IN: usize, const OUT: usize = 1> {
     pub(crate) row: usize,
     pub(crate) params: PhantomData<fn(P)>,
 }
 
-impl<P: Params, const IN: usize> Kernel<P, IN> {
+impl<P: Params, const IN: usize, const OUT: usize> Kernel<P, IN, OUT> {
     pub(crate) const fn new(row: usize) -> Self {
-        assert!(IN <= crate::device::INPUTS_MAX as usize);
+        assert!(IN <= crate::device::INPUTS_MAX && 1 <= OUT && OUT <= crate::device::OUTPUTS_MAX);
         // One slot of the uniform ring.
         assert!(size_of::<P>() <= crate::device::SLOT);
         Self { row, params: PhantomData }
@@ -65,12 +66,12 @@ macro_rules! params {
 /// Declares the table: one static a kernel, and `ALL` in the same order. `reading` names the file in `lib` that binds an
 /// input and loads from it.
 macro_rules! kernels {
-    ($($(#[$doc:meta])* $name:ident: $params:ident, $inputs:literal, $entry:literal in [$($file:literal),*] $(reading $load:literal)? $(with $constants:expr)?;)*) => {
+    ($($(#[$doc:meta])* $name:ident: $params:ident, $inputs:literal $(to $outputs:literal)?, $entry:literal in [$($file:literal),*] $(reading $load:literal)? $(with $constants:expr)?;)*) => {
         #[allow(non_camel_case_types, clippy::upper_case_acronyms, reason = "the rows' own names, used as numbers")]
         enum Row { $($name),* }
         $(
             $(#[$doc])*
-            pub(crate) static $name: $crate::kernel::Kernel<$params, $inputs> =
+            pub(crate) static $name: $crate::kernel::Kernel<$params, $inputs $(, $outputs)?> =
                 $crate::kernel::Kernel::new(Row::$name as usize);
         )*
         /// Every pipeline that can exist.
@@ -83,6 +84,7 @@ macro_rules! kernels {
             constants: $crate::kernel::or_none!($($constants)?),
             entry: $entry,
             inputs: $inputs,
+            outputs: $crate::kernel::or_one!($($outputs)?),
             fields: <$params as $crate::kernel::Params>::FIELDS,
         }),*];
     };
@@ -97,4 +99,13 @@ macro_rules! or_none {
     };
 }
 
-pub(crate) use {kernels, or_none, params};
+macro_rules! or_one {
+    () => {
+        1
+    };
+    ($count:literal) => {
+        $count
+    };
+}
+
+pub(crate) use {kernels, or_none, or_one, params};

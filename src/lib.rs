@@ -57,7 +57,7 @@ mod unroll;
 pub use context::Context;
 pub use device::{Memory, Stats};
 pub use error::{Error, ErrorKind, Result};
-pub use ops::KvCache;
+pub use ops::{Activation, KvCache};
 pub use tensor::Tensor;
 
 /// The README's example as a doc test.
@@ -87,7 +87,7 @@ pub fn kernels() -> Vec<KernelInfo> {
             source: row.source(),
             entry: row.entry,
             inputs: u32::from(row.inputs),
-            outputs: 1,
+            outputs: u32::from(row.outputs),
             params: row.fields,
         })
         .collect()

@@ -96,7 +96,8 @@ fn write_out(lines: &[&str], constants: &Constants<'_>, out: &mut String) {
         let len = after.iter().position(|l| l.trim_end() == closing).unwrap_or(after.len());
         for value in 0..count {
             let value = format!("{value}u");
-            let body: Vec<String> = after[..len].iter().map(|l| replace(l, name, |rest| (value.clone(), rest))).collect();
+            let body: Vec<String> =
+                after[..len].iter().map(|l| replace(l, name, |rest| (value.clone(), rest))).collect();
             let body: Vec<&str> = body.iter().map(String::as_str).collect();
             out.push_str(indent);
             out.push_str("{\n");

@@ -2,7 +2,7 @@
 //! that stays flat.
 
 use futures_util::future::join_all;
-use tensorweft::{Context, Tensor};
+use tensorweft::{Activation, Context, Tensor};
 
 use crate::check::Rng;
 
@@ -66,6 +66,36 @@ gpu_test! {
         assert_eq!(after.buffers_created, before.buffers_created, "buffers");
         assert_eq!(after.bind_groups_created, before.bind_groups_created, "bind groups");
         assert_eq!(after.pipelines_created, before.pipelines_created, "pipelines");
+    }
+}
+
+gpu_test! {
+    /// What a layer does in a row is one dispatch, and needs nothing new the second time.
+    async fn fused_ops_are_one_dispatch() {
+        let ctx = crate::own().await;
+        let x = ctx.tensor(&Rng::new("x").unit((T * D) as usize), &[T as usize, D as usize]);
+        let w = ctx.tensor(&[1.0; D as usize], &[D as usize]);
+        let mut cache = ctx.kv_cache(2 * T as usize, D as usize);
+        for round in 0..2 {
+            let before = ctx.stats();
+            let activated = ctx.add_bias_act_t(&x, &w, Activation::Gelu);
+            let (sum, normed) = ctx.add_rmsnorm_t(&x, &activated, &w, T, D, 1e-5);
+            let (sum, normed) = ctx.add_layernorm_t(&sum, &normed, &w, &w, T, D, 1e-5);
+            cache.append_rope(&ctx.swiglu_t(&sum, &normed), &sum, HEADS, 1e4).expect("room");
+            let after = ctx.stats();
+            assert_eq!(after.dispatches - before.dispatches, 5);
+            ctx.to_vec(&cache.k()).await.expect("a read");
+            if round == 1 {
+                assert_eq!(after.buffers_created, before.buffers_created, "buffers");
+                assert_eq!(after.bind_groups_created, before.bind_groups_created, "bind groups");
+            }
+        }
+        // Both results are counted, and given back.
+        let before = ctx.memory();
+        let pair = ctx.add_rmsnorm_t(&x, &x, &w, T, D, 1e-5);
+        assert_eq!(ctx.memory().tensors, before.tensors + 2);
+        drop(pair);
+        assert_eq!(ctx.memory().tensors, before.tensors);
     }
 }
 

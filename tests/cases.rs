@@ -1,7 +1,7 @@
 //! The rows: for each op a function that queues it on seeded inputs beside what it must give, and the
 //! list of shapes that it runs on. A new op is one function and one line of `TABLE`.
 
-use tensorweft::{Context, Tensor};
+use tensorweft::{Activation, Context, Tensor};
 
 use crate::check::{Case, Rng, Row, bound};
 use crate::reference::{self, Heads};
@@ -20,14 +20,20 @@ pub(crate) const TABLE: &[(&str, Rows)] = &[
     ("sub_t", || binary_rows("sub_t")),
     ("mul_t", || binary_rows("mul_t")),
     ("div_t", || binary_rows("div_t")),
+    ("swiglu_t", || gated_rows("swiglu_t")),
+    ("geglu_t", || gated_rows("geglu_t")),
+    ("geglu_tanh_t", || gated_rows("geglu_tanh_t")),
     ("mul_scalar_t", mul_scalar_rows),
     ("add_bias_t", add_bias_rows),
+    ("add_bias_act_t", add_bias_act_rows),
     ("dup", dup_rows),
     ("gather0", gather_rows),
     ("transpose2d_t", transpose_rows),
     ("softmax_t", softmax_rows),
     ("rmsnorm_t", rmsnorm_rows),
     ("layernorm_t", layernorm_rows),
+    ("add_rmsnorm_t", || add_norm_rows("add_rmsnorm_t")),
+    ("add_layernorm_t", || add_norm_rows("add_layernorm_t")),
     ("rope_t", rope_rows),
     ("rope_off_t", rope_off_rows),
     ("mha_decode_t", decode_rows),
@@ -207,6 +213,37 @@ fn binary_rows(op: &'static str) -> Vec<Row> {
     elementwise_shapes().into_iter().map(|shape| row(move |ctx| binary(ctx, op, &shape))).collect()
 }
 
+pub(crate) fn gated_op(op: &str) -> Binary {
+    match op {
+        "swiglu_t" => Context::swiglu_t,
+        "geglu_t" => Context::geglu_t,
+        "geglu_tanh_t" => Context::geglu_tanh_t,
+        _ => panic!("no gated unit {op}"),
+    }
+}
+
+/// gate [..], up [..] -> [..]
+pub(crate) fn gated(ctx: &Context, op: &'static str, shape: &[usize]) -> Case {
+    let label = format!("{shape:?}");
+    let mut rng = Rng::new(&label);
+    let n = shape.iter().product();
+    let (gate, up) = (rng.values(n, -9.0, 9.0), rng.unit(n));
+    let f = reference::gated(op);
+    let want: Vec<f64> = gate.iter().zip(&up).map(|(&gate, &up)| f(f64::from(gate), f64::from(up))).collect();
+    Case {
+        op,
+        got: gated_op(op)(ctx, &ctx.tensor(&gate, shape), &ctx.tensor(&up, shape)),
+        shape: shape.to_vec(),
+        bound: bound::transcendental(&want),
+        want,
+        label,
+    }
+}
+
+fn gated_rows(op: &'static str) -> Vec<Row> {
+    elementwise_shapes().into_iter().map(|shape| row(move |ctx| gated(ctx, op, &shape))).collect()
+}
+
 /// a [..] · s [1] -> [..]
 pub(crate) fn mul_scalar(ctx: &Context, shape: &[usize], s: f32) -> Case {
     let label = format!("{shape:?} s {s}");
@@ -265,6 +302,34 @@ fn add_bias_rows() -> Vec<Row> {
     shapes.map(|(rows, d)| row(move |ctx| add_bias(ctx, rows, d))).collect()
 }
 
+pub(crate) const ACTIVATIONS: [(Activation, &str); 4] = [
+    (Activation::Relu, "relu_t"),
+    (Activation::Silu, "silu_t"),
+    (Activation::Gelu, "gelu_t"),
+    (Activation::GeluTanh, "gelu_tanh_t"),
+];
+
+/// activation(a [rows,d] + bias [d]) -> [rows,d]
+pub(crate) fn add_bias_act(ctx: &Context, rows: usize, d: usize, (activation, alone): (Activation, &str)) -> Case {
+    let label = format!("rows {rows} d {d} {activation:?}");
+    let mut rng = Rng::new(&label);
+    let (a, bias) = (rng.values(rows * d, -6.0, 6.0), rng.values(d, -3.0, 3.0));
+    let want: Vec<f64> = reference::add_bias(&a, &bias).into_iter().map(reference::unary(alone)).collect();
+    Case {
+        op: "add_bias_act_t",
+        got: ctx.add_bias_act_t(&ctx.tensor(&a, &[rows, d]), &ctx.tensor(&bias, &[d]), activation),
+        shape: vec![rows, d],
+        bound: bound::transcendental(&want),
+        want,
+        label,
+    }
+}
+
+fn add_bias_act_rows() -> Vec<Row> {
+    let shapes = matrices().into_iter().chain([(2, 151_936), (1, 262_145)]).enumerate();
+    shapes.map(|(i, (rows, d))| row(move |ctx| add_bias_act(ctx, rows, d, ACTIVATIONS[i % 4]))).collect()
+}
+
 // === Moving data ===
 
 /// The same values under another shape.
@@ -321,6 +386,12 @@ fn gather_rows() -> Vec<Row> {
     shapes.extend([
         (1, 1, 1),
         (1, 1, 9),
+        // More than a workgroup's 2,048 values or 1,024 vectors, rows shorter and longer than its width.
+        (19, 3, 2051),
+        (19, 4, 1027),
+        (19, 12, 700),
+        (19, 1028, 9),
+        (19, 1025, 9),
         (MANY, 8, MANY),
         (7, 8, MANY),
         (151_936, 4, 33),
@@ -346,8 +417,10 @@ pub(crate) fn transpose2d(ctx: &Context, rows: usize, cols: usize) -> Case {
 }
 
 fn transpose_rows() -> Vec<Row> {
-    let shapes =
-        matrices().into_iter().chain([(8, MANY), (1, MANY), (300, 520)]).chain(many_groups((32 * 65_535 + 1, 1)));
+    let shapes = matrices()
+        .into_iter()
+        .chain([(8, MANY), (1, MANY), (300, 520), (301, 523), (64, 68), (65, 68), (68, 132)])
+        .chain(many_groups((64 * 65_535 + 1, 1)));
     shapes.map(|(rows, cols)| row(move |ctx| transpose2d(ctx, rows, cols))).collect()
 }
 
@@ -369,7 +442,18 @@ pub(crate) fn softmax(ctx: &Context, rows: usize, d: usize) -> Case {
 }
 
 /// Rows of a vocabulary's length and beyond.
-const LONG: [(usize, usize); 6] = [(1, 50_257), (3, 50_257), (2, 65_537), (1, 151_936), (2, 151_936), (1, 262_145)];
+const LONG: [(usize, usize); 9] = [
+    (1, 50_257),
+    (3, 50_257),
+    (2, 65_537),
+    (1, 151_936),
+    (2, 151_936),
+    (1, 262_145),
+    // The last part full, and of one value or one vector.
+    (5, 12_288),
+    (5, 12_289),
+    (5, 12_292),
+];
 
 fn softmax_rows() -> Vec<Row> {
     let shapes = matrices().into_iter().chain(LONG).chain(many_groups((32 * 65_535 + 1, 2)));
@@ -427,6 +511,49 @@ fn layernorm_rows() -> Vec<Row> {
     shapes.map(|(i, (rows, d))| row(move |ctx| layernorm(ctx, rows, d, EPS[i % 3]))).collect()
 }
 
+/// The two results of a residual and its norm.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Part {
+    Sum,
+    Normed,
+}
+
+/// x [rows,d], r [rows,d], w [d], b [d] -> one of the sum [rows,d] and its norm [rows,d]
+pub(crate) fn add_norm(ctx: &Context, op: &'static str, rows: usize, d: usize, eps: f32, part: Part) -> Case {
+    let label = format!("{part:?} of rows {rows} d {d} eps {eps}");
+    let mut rng = Rng::new(&label);
+    let (x, r) = (rng.values(rows * d, -2.0, 4.0), rng.values(rows * d, -3.0, 3.0));
+    let (w, b) = (rng.unit(d), rng.unit(d));
+    let [tx, tr] = [&x, &r].map(|data| ctx.tensor(data, &[rows, d]));
+    let [tw, tb] = [&w, &b].map(|data| ctx.tensor(data, &[d]));
+    let (rows32, d32) = (rows as u32, d as u32);
+    let (sum, normed) = match op {
+        "add_rmsnorm_t" => ctx.add_rmsnorm_t(&tx, &tr, &tw, rows32, d32, eps),
+        _ => ctx.add_layernorm_t(&tx, &tr, &tw, &tb, rows32, d32, eps),
+    };
+    // The sum is rounded once, and the norm is that of what was rounded.
+    let added: Vec<f32> = x.iter().zip(&r).map(|(x, r)| x + r).collect();
+    let (got, want, bound) = match part {
+        Part::Sum => (sum, reference::widen(&added), bound::exact(&reference::widen(&added))),
+        Part::Normed => {
+            let want = match op {
+                "add_rmsnorm_t" => reference::rmsnorm(&added, &w, eps),
+                _ => reference::layernorm(&added, &w, &b, eps),
+            };
+            let bound = bound::rows(&want, d, 2e-6);
+            (normed, want, bound)
+        }
+    };
+    Case { op, label, got, shape: vec![rows, d], want, bound }
+}
+
+fn add_norm_rows(op: &'static str) -> Vec<Row> {
+    let shapes = matrices().into_iter().chain([(3, 50_257), (2, 65_536)]).chain(many_groups((32 * 65_535 + 1, 2)));
+    let cases =
+        shapes.enumerate().flat_map(|(i, shape)| [Part::Sum, Part::Normed].map(|part| (shape, EPS[i % 3], part)));
+    cases.map(|((rows, d), eps, part)| row(move |ctx| add_norm(ctx, op, rows, d, eps, part))).collect()
+}
+
 // === Positions ===
 
 /// x [t, h·dh] -> [t, h·dh]; `offset` None is the op without one.
@@ -446,7 +573,8 @@ pub(crate) fn rope(ctx: &Context, t: usize, h: usize, dh: usize, base: f32, offs
 /// t, h, dh, base
 fn rotations() -> Vec<(usize, usize, usize, f32)> {
     let mut shapes: Vec<_> = SIZES.iter().map(|&t| (t, 3, 16, 1e4)).collect();
-    shapes.extend([2, 4, 6, 64, 80, 96, 120, 128, 192, 256].map(|dh| (9, 2, dh, 1e4)));
+    shapes.extend([2, 4, 6, 8, 64, 80, 96, 120, 128, 192, 256].map(|dh| (9, 2, dh, 1e4)));
+    shapes.extend([1, 2, 3, 4, 5, 7, 8, 9].into_iter().flat_map(|h| [(3, h, 8, 1e4), (3, h, 10, 1e4)]));
     shapes.extend([(5, 1, 64, 5e5), (5, 9, 64, 1e6), (5, 32, 128, 1e4), (MANY, 1, 8, 1e4), (1, MANY, 4, 1e4)]);
     shapes
 }
@@ -625,17 +753,31 @@ pub(crate) fn small() -> Vec<fn(&Context) -> Case> {
         |ctx| binary(ctx, "mul_t", &[300]),
         |ctx| binary(ctx, "div_t", &[300]),
         |ctx| mul_scalar(ctx, &[300], 3.0),
+        |ctx| gated(ctx, "swiglu_t", &[300]),
+        |ctx| gated(ctx, "geglu_t", &[300]),
+        |ctx| gated(ctx, "geglu_tanh_t", &[300]),
         |ctx| add_bias(ctx, 30, 20),
+        |ctx| add_bias_act(ctx, 30, 20, ACTIVATIONS[0]),
+        |ctx| add_bias_act(ctx, 30, 20, ACTIVATIONS[1]),
+        |ctx| add_bias_act(ctx, 30, 21, ACTIVATIONS[2]),
+        |ctx| add_bias_act(ctx, 30, 20, ACTIVATIONS[3]),
         |ctx| dup(ctx, &[30, 2], &[6, 10]),
         |ctx| gather0(ctx, 30, 20, 40),
+        |ctx| gather0(ctx, 30, 21, 40),
         |ctx| transpose2d(ctx, 30, 50),
+        |ctx| transpose2d(ctx, 32, 52),
         |ctx| softmax(ctx, 20, 70),
         |ctx| softmax(ctx, 1, 50_257),
         |ctx| rmsnorm(ctx, 20, 70, 1e-5),
         |ctx| rmsnorm(ctx, 20, 70, 1e-2),
         |ctx| layernorm(ctx, 20, 70, 1e-5),
         |ctx| layernorm(ctx, 20, 70, 1e-2),
+        |ctx| add_norm(ctx, "add_rmsnorm_t", 20, 70, 1e-5, Part::Sum),
+        |ctx| add_norm(ctx, "add_rmsnorm_t", 20, 70, 1e-5, Part::Normed),
+        |ctx| add_norm(ctx, "add_layernorm_t", 20, 70, 1e-5, Part::Sum),
+        |ctx| add_norm(ctx, "add_layernorm_t", 20, 70, 1e-5, Part::Normed),
         |ctx| rope(ctx, 7, 2, 16, 1e4, None),
+        |ctx| rope(ctx, 7, 5, 6, 1e4, None),
         |ctx| rope(ctx, 7, 2, 16, 1e4, Some(9)),
         |ctx| decode(ctx, HEADS, 33, 7),
         |ctx| decode(ctx, HEADS, 2000, 0),
@@ -664,10 +806,12 @@ pub(crate) fn variants() -> Vec<Row> {
         rows.push(row(move |ctx| mm(ctx, m, k, n)));
         rows.push(row(move |ctx| mm_bt(ctx, m, n, k, 0.7)));
     }
-    for d in [100, 500, 2000, 4000, 8000, 9000] {
+    for d in [100, 500, 2000, 4000, 8000, 9000, 9001] {
         rows.push(row(move |ctx| softmax(ctx, 9, d)));
         rows.push(row(move |ctx| rmsnorm(ctx, 9, d, 1e-5)));
         rows.push(row(move |ctx| layernorm(ctx, 9, d, 1e-5)));
+        rows.push(row(move |ctx| add_norm(ctx, "add_rmsnorm_t", 9, d, 1e-5, Part::Normed)));
+        rows.push(row(move |ctx| add_norm(ctx, "add_layernorm_t", 9, d, 1e-5, Part::Normed)));
     }
     // Few rows and many, narrow heads and wide, keys whole and in parts.
     for hq in [1, 4, 7, 8, 9] {

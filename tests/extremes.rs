@@ -4,7 +4,7 @@
 use futures_util::future::join_all;
 use tensorweft::{Context, Tensor};
 
-use crate::cases::{self, binary_op, unary_bound, unary_op};
+use crate::cases::{self, binary_op, gated_op, unary_bound, unary_op};
 use crate::check::{Rng, bits, bound, close, read_all};
 use crate::reference::{self, Heads, widen};
 
@@ -77,6 +77,12 @@ gpu_test! {
         }
         outputs.push(ctx.mul_scalar_t(&x, &ctx.tensor(&[2.0], &[1])));
         outputs.push(ctx.add_bias_t(&x, &ctx.tensor(&clean, &[clean.len()])));
+        for op in ["swiglu_t", "geglu_t", "geglu_tanh_t"] {
+            outputs.extend([gated_op(op)(ctx, &x, &y), gated_op(op)(ctx, &y, &x)]);
+        }
+        for (activation, _) in cases::ACTIVATIONS {
+            outputs.push(ctx.add_bias_act_t(&x, &ctx.tensor(&clean, &[clean.len()]), activation));
+        }
         outputs.push(ctx.transpose2d_t(&x, 1, 1030));
         outputs.push(ctx.gather0(&ctx.dup(&x, vec![1030, 1]), &(0..1030).collect::<Vec<u32>>(), 1));
         for (i, got) in read_all(ctx, &outputs).await.iter().enumerate() {
@@ -112,6 +118,8 @@ gpu_test! {
                     ctx.mm(&x, &square, r, c, 9),
                     ctx.mm_bt(&x, &ctx.dup(&square, vec![9, d]), r, 9, c, 0.5),
                     ctx.attention_t(&x, &k, &k, r, 6, c, c, 0.1),
+                    ctx.add_rmsnorm_t(&x, &ctx.empty(&[rows, d]), &w, r, c, 1e-5).1,
+                    ctx.add_layernorm_t(&ctx.empty(&[rows, d]), &x, &w, &w, r, c, 1e-5).1,
                 ]
             };
             let want = read_all(ctx, &run(&good)).await;
@@ -126,10 +134,40 @@ gpu_test! {
                     }
                 }
                 if bad.is_nan() {
-                    for op in [0, 1, 2, 4, 5, 6] {
+                    for op in [0, 1, 2, 4, 5, 6, 7, 8] {
                         let width = got[op].len() / rows;
                         assert!(got[op][width..2 * width].iter().all(|x| x.is_nan()), "op {op}: the row of NaN is all NaN");
                     }
+                }
+            }
+        }
+    }
+}
+
+gpu_test! {
+    /// The same of rows that several workgroups share.
+    async fn a_bad_long_row_spoils_no_other(ctx) {
+        for d in [9000usize, 9001, 20_000] {
+            let good = Rng::new("long rows").values(3 * d, -3.0, 3.0);
+            let w = ctx.tensor(&vec![0.5; d], &[d]);
+            let run = |x: &[f32]| {
+                let (x, c) = (ctx.tensor(x, &[3, d]), d as u32);
+                [
+                    ctx.softmax_t(&x, 3, c),
+                    ctx.rmsnorm_t(&x, &w, 3, c, 1e-5),
+                    ctx.layernorm_t(&x, &w, &w, 3, c, 1e-5),
+                    ctx.add_rmsnorm_t(&x, &x, &w, 3, c, 1e-5).1,
+                    ctx.add_layernorm_t(&x, &x, &w, &w, 3, c, 1e-5).1,
+                ]
+            };
+            let want = read_all(ctx, &run(&good)).await;
+            for at in [0, d / 2, d - 1] {
+                let mut x = good.clone();
+                x[d + at] = NAN;
+                for (op, (got, want)) in read_all(ctx, &run(&x)).await.iter().zip(&want).enumerate() {
+                    assert!(got[d..2 * d].iter().all(|x| x.is_nan()), "op {op}: NaN at {at} fills its row of {d}");
+                    assert_eq!(bits(&got[..d]), bits(&want[..d]), "op {op}: NaN at {at} of {d}");
+                    assert_eq!(bits(&got[2 * d..]), bits(&want[2 * d..]), "op {op}: NaN at {at} of {d}");
                 }
             }
         }
@@ -234,7 +272,7 @@ gpu_test! {
         let million: Vec<f32> = (0..64).map(|i| 1e6 + (i % 2) as f32).collect();
         let mut rng = Rng::new("narrow");
         let mut rows: Vec<(Vec<f32>, f64)> = vec![(alternating.clone(), 1e-4), (million, 1e-4)];
-        for d in [5, 64, 255, 1000, 4096, 10_007] {
+        for d in [5, 64, 255, 1000, 4096, 10_007, 20_000] {
             rows.push((rng.values(d, 9999.99, 10_000.01), 1e-4));
             rows.push((rng.values(d, -1e4, 1e4), 2e-6));
             rows.push((rng.values(d, -1e-3, 1e-3), 2e-6));
@@ -243,12 +281,22 @@ gpu_test! {
             let d = x.len();
             let (w, b) = (rng.unit(d), rng.unit(d));
             let (x_, w_, b_) = (row(ctx, &x), ctx.tensor(&w, &[d]), ctx.tensor(&b, &[d]));
-            let outputs = [ctx.layernorm_t(&x_, &w_, &b_, 1, d as u32, 1e-5), ctx.rmsnorm_t(&x_, &w_, 1, d as u32, 1e-5)];
+            let nothing = ctx.empty(&[1, d]);
+            let outputs = [
+                ctx.layernorm_t(&x_, &w_, &b_, 1, d as u32, 1e-5),
+                ctx.rmsnorm_t(&x_, &w_, 1, d as u32, 1e-5),
+                ctx.add_layernorm_t(&nothing, &x_, &w_, &b_, 1, d as u32, 1e-5).1,
+                ctx.add_rmsnorm_t(&x_, &nothing, &w_, 1, d as u32, 1e-5).1,
+            ];
             let got = read_all(ctx, &outputs).await;
             let want = reference::layernorm(&x, &w, &b, 1e-5);
-            assert_close(&format!("layernorm of {d} around {}", x[0]), &got[0], &want, &bound::rows(&want, d, relative));
+            for got in [&got[0], &got[2]] {
+                assert_close(&format!("layernorm of {d} around {}", x[0]), got, &want, &bound::rows(&want, d, relative));
+            }
             let want = reference::rmsnorm(&x, &w, 1e-5);
-            assert_close(&format!("rmsnorm of {d} around {}", x[0]), &got[1], &want, &bound::rows(&want, d, 2e-6));
+            for got in [&got[1], &got[3]] {
+                assert_close(&format!("rmsnorm of {d} around {}", x[0]), got, &want, &bound::rows(&want, d, 2e-6));
+            }
         }
 
         let (ones, zeros) = (ctx.tensor(&[1.0; 256], &[256]), ctx.empty(&[256]));
@@ -258,7 +306,7 @@ gpu_test! {
             assert!((y - want).abs() < 1e-5, "element {i} is {y}");
         }
 
-        for (d, value) in [(1, 7.3), (2, 0.1), (320, 2345.0), (1000, 0.1), (4097, -1e4), (10_007, 0.7)] {
+        for (d, value) in [(1, 7.3), (2, 0.1), (320, 2345.0), (1000, 0.1), (4097, -1e4), (10_007, 0.7), (20_000, 0.3)] {
             let b = rng.unit(d);
             let w = ctx.tensor(&rng.unit(d), &[d]);
             let got = read(ctx, &ctx.layernorm_t(&row(ctx, &vec![value; d]), &w, &ctx.tensor(&b, &[d]), 1, d as u32, 1e-5)).await;

@@ -1,7 +1,7 @@
 //! Every misuse gives an error with a code and the op's name: never a panic, never a wrong number,
 //! and the context works on.
 
-use tensorweft::{Context, Tensor};
+use tensorweft::{Activation, Context, Tensor};
 
 use crate::check::read_all;
 
@@ -46,6 +46,10 @@ const MISUSES: &[Misuse] = &[
     ("mul_scalar_t", SHAPE, |c| c.mul_scalar_t(&t(c, &[4]), &t(c, &[0]))),
     ("add_bias_t", SHAPE, |c| c.add_bias_t(&t(c, &[2, 3]), &t(c, &[4]))),
     ("add_bias_t", SHAPE, |c| c.add_bias_t(&t(c, &[2, 3]), &t(c, &[0]))),
+    ("add_bias_act_t", SHAPE, |c| c.add_bias_act_t(&t(c, &[2, 3]), &t(c, &[4]), Activation::Gelu)),
+    ("swiglu_t", SHAPE, |c| c.swiglu_t(&t(c, &[2, 3]), &t(c, &[3]))),
+    ("geglu_t", SHAPE, |c| c.geglu_t(&t(c, &[0]), &t(c, &[1]))),
+    ("geglu_tanh_t", SHAPE, |c| c.geglu_tanh_t(&t(c, &[4]), &t(c, &[5]))),
     // Moving data.
     ("dup", SHAPE, |c| c.dup(&t(c, &[2, 3]), vec![2, 2])),
     ("dup", SHAPE, |c| c.dup(&t(c, &[2, 3]), vec![])),
@@ -62,6 +66,13 @@ const MISUSES: &[Misuse] = &[
     ("rmsnorm_t", SHAPE, |c| c.rmsnorm_t(&t(c, &[2, 3]), &t(c, &[3]), 3, 3, 1e-5)),
     ("layernorm_t", SHAPE, |c| c.layernorm_t(&t(c, &[2, 3]), &t(c, &[3]), &t(c, &[2]), 2, 3, 1e-5)),
     ("layernorm_t", SHAPE, |c| c.layernorm_t(&t(c, &[2, 3]), &t(c, &[4]), &t(c, &[3]), 2, 3, 1e-5)),
+    ("add_rmsnorm_t", SHAPE, |c| c.add_rmsnorm_t(&t(c, &[2, 3]), &t(c, &[2, 3]), &t(c, &[2]), 2, 3, 1e-5).0),
+    ("add_rmsnorm_t", SHAPE, |c| c.add_rmsnorm_t(&t(c, &[2, 3]), &t(c, &[3]), &t(c, &[3]), 2, 3, 1e-5).1),
+    ("add_rmsnorm_t", SHAPE, |c| c.add_rmsnorm_t(&t(c, &[3]), &t(c, &[2, 3]), &t(c, &[3]), 2, 3, 1e-5).0),
+    ("add_rmsnorm_t", SHAPE, |c| c.add_rmsnorm_t(&t(c, &[2, 9000]), &t(c, &[9000]), &t(c, &[9000]), 2, 9000, 1e-5).1),
+    ("add_layernorm_t", SHAPE, |c| c.add_layernorm_t(&t(c, &[6]), &t(c, &[6]), &t(c, &[3]), &t(c, &[2]), 2, 3, 0.1).1),
+    ("add_layernorm_t", SHAPE, |c| c.add_layernorm_t(&t(c, &[6]), &t(c, &[6]), &t(c, &[2]), &t(c, &[3]), 2, 3, 0.1).0),
+    ("add_layernorm_t", SHAPE, |c| c.add_layernorm_t(&t(c, &[6]), &t(c, &[5]), &t(c, &[3]), &t(c, &[3]), 2, 3, 0.1).0),
     ("rope_t", SHAPE, |c| c.rope_t(&t(c, &[2, 8]), 2, 2, 6, 1e4)),
     ("rope_t", SHAPE, |c| c.rope_t(&t(c, &[2, 8]), 3, 2, 4, 1e4)),
     ("rope_t", ARGUMENT, |c| c.rope_t(&t(c, &[2, 6]), 2, 2, 3, 1e4)),
@@ -94,6 +105,7 @@ const MISUSES: &[Misuse] = &[
     ("softmax_t", LIMIT, |c| c.softmax_t(&t(c, &[1]), HUGE, HUGE)),
     ("rmsnorm_t", SHAPE, |c| c.rmsnorm_t(&t(c, &[1]), &t(c, &[1]), HUGE, HUGE, 1e-5)),
     ("layernorm_t", SHAPE, |c| c.layernorm_t(&t(c, &[1]), &t(c, &[1]), &t(c, &[1]), HUGE, HUGE, 1e-5)),
+    ("add_rmsnorm_t", SHAPE, |c| c.add_rmsnorm_t(&t(c, &[1]), &t(c, &[1]), &t(c, &[1]), HUGE, HUGE, 1e-5).0),
     ("rope_t", LIMIT, |c| c.rope_t(&t(c, &[2]), HUGE, HUGE, HUGE - 1, 1e4)),
     ("rope_t", LIMIT, |c| c.rope_t(&t(c, &[4]), 1 << 16, 1 << 16, 4, 1e4)),
     ("mha_decode_t", LIMIT, |c| c.mha_decode_t(&t(c, &[1]), &t(c, &[1]), &t(c, &[1]), HUGE, HUGE, HUGE, HUGE)),
@@ -165,6 +177,10 @@ gpu_test! {
             ctx.dup(x, vec![1]), ctx.gather0(x, &[0], 1), ctx.transpose2d_t(x, 1, 1),
             ctx.softmax_t(x, 1, 1), ctx.rmsnorm_t(x, y, 1, 1, 0.1), ctx.rmsnorm_t(y, x, 1, 1, 0.1),
             ctx.layernorm_t(x, y, y, 1, 1, 0.1), ctx.layernorm_t(y, x, y, 1, 1, 0.1), ctx.layernorm_t(y, y, x, 1, 1, 0.1),
+            ctx.swiglu_t(x, y), ctx.swiglu_t(y, x), ctx.geglu_t(x, y), ctx.geglu_tanh_t(y, x),
+            ctx.add_bias_act_t(x, y, Activation::Relu), ctx.add_bias_act_t(y, x, Activation::Silu),
+            ctx.add_rmsnorm_t(x, y, y, 1, 1, 0.1).0, ctx.add_rmsnorm_t(y, x, y, 1, 1, 0.1).1, ctx.add_rmsnorm_t(y, y, x, 1, 1, 0.1).0,
+            ctx.add_layernorm_t(x, y, y, y, 1, 1, 0.1).1, ctx.add_layernorm_t(y, x, y, y, 1, 1, 0.1).0, ctx.add_layernorm_t(y, y, y, x, 1, 1, 0.1).1,
             ctx.rope_t(x, 1, 1, 2, 1e4), ctx.rope_off_t(x, 1, 1, 2, 1e4, 1),
             ctx.mha_decode_t(x, y, y, 1, 1, 1, 1), ctx.mha_decode_t(y, x, y, 1, 1, 1, 1), ctx.mha_decode_t(y, y, x, 1, 1, 1, 1),
             ctx.mha_causal_t(x, y, y, 1, 1, 1, 1), ctx.mha_causal_off_t(y, y, x, 1, 1, 1, 1, 0),
@@ -176,6 +192,8 @@ gpu_test! {
         }
         let mut cache = ctx.kv_cache(2, 1);
         let error = cache.append(&bad, &ok).expect_err("a failed tensor");
+        assert_eq!((error.op(), cache.len()), ("mm", 0));
+        let error = cache.append_rope(&ok, &bad, 1, 1e4).expect_err("a failed tensor");
         assert_eq!((error.op(), cache.len()), ("mm", 0));
         // The innocent argument is as good as before.
         assert_eq!(ctx.to_vec(&ok).await.expect("a read"), [0.0]);
@@ -212,6 +230,9 @@ gpu_test! {
             ("dup", ctx.dup(&theirs, vec![1])),
             ("softmax_t", ctx.softmax_t(&theirs, 1, 1)),
             ("layernorm_t", ctx.layernorm_t(&mine, &one, &theirs, 1, 1, 1e-5)),
+            ("swiglu_t", ctx.swiglu_t(&mine, &theirs)),
+            ("add_rmsnorm_t", ctx.add_rmsnorm_t(&mine, &theirs, &one, 1, 1, 1e-5).0),
+            ("add_layernorm_t", ctx.add_layernorm_t(&mine, &mine, &one, &theirs, 1, 1, 1e-5).1),
             ("rope_t", ctx.rope_t(&t(&other, &[1, 2]), 1, 1, 2, 1e4)),
             ("mha_decode_t", ctx.mha_decode_t(&mine, &theirs, &mine, 1, 1, 1, 1)),
             ("attention_t", ctx.attention_t(&mine, &mine, &theirs, 1, 1, 1, 1, 1.0)),
@@ -243,9 +264,16 @@ gpu_test! {
         let more = ctx.tensor(&[-1.0, -2.0], &[1, 2]);
         let error = cache.append(&more, &more).expect_err("full");
         assert_eq!(error.code(), "index-out-of-range");
+        assert_eq!((cache.len(), read_all(ctx, &[cache.k(), cache.v()]).await), (4, before.clone()));
+        let error = cache.append_rope(&more, &more, 1, 1e4).expect_err("full");
+        assert_eq!((error.op(), error.code()), ("append_rope", INDEX));
         assert_eq!((cache.len(), read_all(ctx, &[cache.k(), cache.v()]).await), (4, before));
 
         cache.truncate(3);
+        for (heads, base) in [(0, 1e4), (2, 1e4), (3, 1e4), (HUGE, 1e4), (1, 0.0), (1, f32::NAN)] {
+            let error = cache.append_rope(&more, &more, heads, base).expect_err("no such heads, or no such base");
+            assert_eq!((error.op(), error.code(), cache.len()), ("append_rope", ARGUMENT, 3), "{heads} heads, base {base}");
+        }
         let two = ctx.tensor(&[-1.0, -2.0, -3.0, -4.0], &[2, 2]);
         assert!(cache.append(&two, &two).is_err(), "one row of two fits");
         assert_eq!(cache.len(), 3);
@@ -256,10 +284,12 @@ gpu_test! {
         cache.truncate(0);
         assert_eq!(cache.append(&narrow, &narrow).expect_err("too narrow").code(), SHAPE);
         assert_eq!(cache.append(&two, &more).expect_err("fewer values").code(), SHAPE);
+        assert_eq!(cache.append_rope(&two, &more, 1, 1e4).expect_err("fewer values").code(), SHAPE);
         assert_eq!(cache.len(), 0);
         cache.truncate(9);
         assert_eq!(cache.len(), 0, "truncate never grows");
         cache.append(&ctx.empty(&[0, 2]), &ctx.empty(&[0, 2])).expect("no rows");
+        cache.append_rope(&ctx.empty(&[0, 2]), &ctx.empty(&[0, 2]), 1, 1e4).expect("no rows");
         assert_eq!(cache.len(), 0);
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use futures_util::future::join_all;
+use tensorweft::Context;
 
 use crate::cases::{self, TABLE};
 use crate::check::{Case, Rng, Row, bound, check, close, read_all};
@@ -32,14 +33,14 @@ macro_rules! op_tests {
 op_tests! {
     mm mm_bt
     silu_t sigmoid_t sqrt_t gelu_t gelu_tanh_t relu_t
-    add_t sub_t mul_t div_t mul_scalar_t add_bias_t
+    add_t sub_t mul_t div_t swiglu_t geglu_t geglu_tanh_t mul_scalar_t add_bias_t add_bias_act_t
     dup gather0 transpose2d_t
-    softmax_t rmsnorm_t layernorm_t rope_t rope_off_t
+    softmax_t rmsnorm_t layernorm_t add_rmsnorm_t add_layernorm_t rope_t rope_off_t
     mha_decode_t mha_causal_t mha_causal_off_t attention_t
 }
 
 gpu_test! {
-    /// The contract's ops are those that `seed_api.rs` calls, and three of ours.
+    /// The contract's ops are those that `seed_api.rs` calls; the others are ours.
     async fn every_op_of_the_contract_has_rows() {
         let seed = include_str!("seed_api.rs");
         let body = seed.split("async fn device_ops").nth(1).and_then(|rest| rest.split("async fn").next());
@@ -52,6 +53,7 @@ gpu_test! {
             .collect();
         assert_eq!(contract.len(), 24, "{contract:?}");
         contract.extend(["gelu_tanh_t", "mha_causal_off_t"]);
+        contract.extend(["swiglu_t", "geglu_t", "geglu_tanh_t", "add_bias_act_t", "add_rmsnorm_t", "add_layernorm_t"]);
         let rows: BTreeSet<&str> = TABLE.iter().map(|(op, rows)| {
             assert!(!rows().is_empty(), "{op} has no row");
             *op
@@ -71,6 +73,9 @@ gpu_test! {
         cache.append(&x, &ctx.empty(&[1, 3])).expect("room");
         let got = read_all(&ctx, &[ctx.scale_t(&x, -2.0), cache.k(), cache.v()]).await;
         assert_eq!(got, [vec![-2.0, 5.0, -6.0], vec![1.0, -2.5, 3.0, 0.0, 0.0, 0.0], vec![0.0; 6]]);
+        for dh in [6, 8] {
+            turned_on_the_way(&ctx, 3, 2, dh, &[2]).await;
+        }
         assert_eq!(ctx.stats().pipelines_created as usize, tensorweft::kernels().len());
     }
 }
@@ -124,19 +129,20 @@ gpu_test! {
             let x = ctx.tensor(&data, &[n]);
             drop(data);
             type Expect = fn(f64) -> f64;
-            let results: [(&str, _, Expect); 5] = [
+            let results: [(&str, _, Expect); 6] = [
                 ("relu_t", ctx.relu_t(&x), reference::unary("relu_t")),
                 ("gelu_t", ctx.gelu_t(&x), reference::unary("gelu_t")),
                 ("add_t", ctx.add_t(&x, &x), |x| x + x),
                 ("mul_scalar_t", ctx.mul_scalar_t(&x, &ctx.tensor(&[2.0], &[1])), |x| 2.0 * x),
                 ("add_bias_t", ctx.add_bias_t(&x, &ctx.tensor(&[0.5], &[1])), |x| x + 0.5),
+                ("swiglu_t", ctx.swiglu_t(&x, &x), |x| reference::gated("swiglu_t")(x, x)),
             ];
             drop(x);
             for (op, got, expect) in results {
                 let got = ctx.to_vec(&got).await.expect("a read");
                 assert_eq!(got.len(), n, "{op}");
                 let want: Vec<f64> = (0..251).map(|i| expect(f64::from(i) - 100.0)).collect();
-                let bound = if op == "gelu_t" { bound::transcendental(&want) } else { bound::exact(&want) };
+                let bound = if ["gelu_t", "swiglu_t"].contains(&op) { bound::transcendental(&want) } else { bound::exact(&want) };
                 for (period, got) in got.chunks(251).enumerate() {
                     if let Err(text) = close(got, &want[..got.len()], &bound[..got.len()]) {
                         panic!("{op}, from element {} of {n}: {text}", period * 251);
@@ -247,6 +253,50 @@ gpu_test! {
             let got = read_all(ctx, &outputs).await.concat();
             close(&got, &want, &bound).unwrap_or_else(|text| panic!("{cuts:?}: {text}"));
         }
+    }
+}
+
+/// Appends rows in parts of the given sizes, turned on the way, and compares all that the cache then holds.
+async fn turned_on_the_way(ctx: &Context, capacity: usize, h: usize, dh: usize, parts: &[usize]) {
+    let width = h * dh;
+    let mut rng = Rng::new(&format!("append {h} {dh}"));
+    let rows: usize = parts.iter().sum();
+    let (k, v) = (rng.unit(rows * width), rng.unit(rows * width));
+    let mut cache = ctx.kv_cache(capacity, width);
+    for &t in parts {
+        let part = cache.len() * width..(cache.len() + t) * width;
+        let [k, v] = [&k, &v].map(|data| ctx.tensor(&data[part.clone()], &[t, width]));
+        cache.append_rope(&k, &v, h as u32, 5e5).expect("room");
+    }
+    assert_eq!(cache.len(), rows);
+    let mut want = reference::rope(&k, h, dh, 5e5, 0);
+    let mut bound = bound::transcendental(&want);
+    want.resize(capacity * width, 0.0);
+    bound.resize(capacity * width, 0.0);
+    let got = read_all(ctx, &[cache.k(), cache.v()]).await;
+    close(&got[0], &want, &bound).unwrap_or_else(|text| panic!("{h} heads of {dh}, rows {parts:?}: {text}"));
+    assert_eq!(got[1][..rows * width], v, "{h} heads of {dh}, rows {parts:?}");
+    assert!(got[1][rows * width..].iter().all(|x| *x == 0.0));
+}
+
+gpu_test! {
+    async fn a_cache_turns_keys_on_their_way(ctx) {
+        for h in [1, 2, 3, 4, 5, 8, 9] {
+            for dh in [2, 6, 8, 20, 64, 128] {
+                turned_on_the_way(ctx, 13, h, dh, &[1, 0, 7, 1, 3]).await;
+            }
+        }
+        turned_on_the_way(ctx, 70_001, 1, 8, &[1, 69_999]).await;
+        // A cache may be given its own rows.
+        let x = Rng::new("own rows").unit(3 * 16);
+        let mut cache = ctx.kv_cache(3, 16);
+        cache.append(&ctx.tensor(&x, &[3, 16]), &ctx.tensor(&x, &[3, 16])).expect("room");
+        cache.truncate(0);
+        cache.append_rope(&cache.k(), &cache.v(), 2, 1e4).expect("its own rows");
+        let got = read_all(ctx, &[cache.k(), cache.v()]).await;
+        let want = reference::rope(&x, 2, 8, 1e4, 0);
+        close(&got[0], &want, &bound::transcendental(&want)).expect("turned");
+        assert_eq!(got[1], x);
     }
 }
 

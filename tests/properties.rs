@@ -220,7 +220,9 @@ gpu_test! {
             ctx.add_t(&x, &x), ctx.sub_t(&x, &x), ctx.mul_t(&x, &x), ctx.div_t(&x, &x),
             ctx.mm(&x, &x, n32, n32, n32), ctx.mm_bt(&x, &x, n32, n32, n32, 0.5),
             ctx.rmsnorm_t(&row, &row, 1, n32, 1e-5), ctx.layernorm_t(&row, &row, &row, 1, n32, 1e-5),
-            ctx.add_bias_t(&row, &row),
+            ctx.add_bias_t(&row, &row), ctx.swiglu_t(&x, &x),
+            ctx.add_rmsnorm_t(&row, &row, &row, 1, n32, 1e-5).0, ctx.add_rmsnorm_t(&row, &row, &row, 1, n32, 1e-5).1,
+            ctx.add_layernorm_t(&row, &row, &row, &row, 1, n32, 1e-5).1,
             ctx.attention_t(&x, &x, &x, n32, n32, n32, n32, 0.2), ctx.mha_causal_t(&x, &x, &x, n32, 3, 3, 8),
             ctx.mha_decode_t(&row, &x, &x, 3, 3, 8, n32),
         ];
@@ -229,7 +231,10 @@ gpu_test! {
             ctx.mm(&copy(), &copy(), n32, n32, n32), ctx.mm_bt(&copy(), &copy(), n32, n32, n32, 0.5),
             ctx.rmsnorm_t(&row_copy(), &row_copy(), 1, n32, 1e-5),
             ctx.layernorm_t(&row_copy(), &row_copy(), &row_copy(), 1, n32, 1e-5),
-            ctx.add_bias_t(&row_copy(), &row_copy()),
+            ctx.add_bias_t(&row_copy(), &row_copy()), ctx.swiglu_t(&copy(), &copy()),
+            ctx.add_rmsnorm_t(&row_copy(), &row_copy(), &row_copy(), 1, n32, 1e-5).0,
+            ctx.add_rmsnorm_t(&row_copy(), &row_copy(), &row_copy(), 1, n32, 1e-5).1,
+            ctx.add_layernorm_t(&row_copy(), &row_copy(), &row_copy(), &row_copy(), 1, n32, 1e-5).1,
             ctx.attention_t(&copy(), &copy(), &copy(), n32, n32, n32, n32, 0.2),
             ctx.mha_causal_t(&copy(), &copy(), &copy(), n32, 3, 3, 8),
             ctx.mha_decode_t(&row_copy(), &copy(), &copy(), 3, 3, 8, n32),
@@ -243,6 +248,12 @@ gpu_test! {
         // Keys and values of one tensor in a cache.
         let mut cache = ctx.kv_cache(n, n);
         cache.append(&x, &x).expect("room");
-        assert_eq!(read_all(ctx, &[cache.k(), cache.v()]).await, [data.clone(), data]);
+        assert_eq!(read_all(ctx, &[cache.k(), cache.v()]).await, [data.clone(), data.clone()]);
+        cache.truncate(0);
+        cache.append_rope(&x, &x, 3, 1e4).expect("room");
+        let got = read_all(ctx, &[cache.k(), cache.v()]).await;
+        let want = reference::rope(&data, 3, 8, 1e4, 0);
+        close(&got[0], &want, &bound::transcendental(&want)).expect("turned");
+        assert_eq!(got[1], data);
     }
 }

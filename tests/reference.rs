@@ -62,6 +62,16 @@ pub(crate) fn binary(op: &str) -> fn(f64, f64) -> f64 {
     }
 }
 
+/// The functions of the gated units, by the op's name.
+pub(crate) fn gated(op: &str) -> fn(f64, f64) -> f64 {
+    match op {
+        "swiglu_t" => |gate, up| unary("silu_t")(gate) * up,
+        "geglu_t" => |gate, up| unary("gelu_t")(gate) * up,
+        "geglu_tanh_t" => |gate, up| unary("gelu_tanh_t")(gate) * up,
+        _ => panic!("no gated unit {op}"),
+    }
+}
+
 /// a [.., d] + bias [d] -> [.., d]
 pub(crate) fn add_bias(a: &[f32], bias: &[f32]) -> Vec<f64> {
     a.iter().enumerate().map(|(i, &a)| f64::from(a) + f64::from(bias[i % bias.len()])).collect()

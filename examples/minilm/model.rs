@@ -3,7 +3,7 @@
 use std::{error::Error, fs, path::Path};
 
 use safetensors::{Dtype, SafeTensors};
-use tensorweft::{Context, Tensor};
+use tensorweft::{Activation, Context, Tensor};
 use tokenizers::{Tokenizer, TruncationParams};
 
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
@@ -94,9 +94,9 @@ impl<'a> MiniLm<'a> {
 
         for layer in &self.layers {
             let attended = self.linear(&self.attention(&x, layer), &layer.attention_output);
-            x = self.norm(&ctx.add_t(&x, &attended), &layer.attention_norm);
-            let hidden = ctx.gelu_t(&self.linear(&x, &layer.up));
-            x = self.norm(&ctx.add_t(&x, &self.linear(&hidden, &layer.down)), &layer.output_norm);
+            x = self.add_norm(&x, &attended, &layer.attention_norm);
+            let hidden = ctx.add_bias_act_t(&self.product(&x, &layer.up), &layer.up.bias, Activation::Gelu);
+            x = self.add_norm(&x, &self.linear(&hidden, &layer.down), &layer.output_norm);
         }
 
         let average = ctx.tensor(&vec![1.0 / t as f32; tokens.len()], &[1, tokens.len()]);
@@ -122,14 +122,23 @@ impl<'a> MiniLm<'a> {
         ctx.dup(&y, vec![t as usize, D as usize])
     }
 
-    fn linear(&self, x: &Tensor, layer: &Linear) -> Tensor {
+    fn product(&self, x: &Tensor, layer: &Linear) -> Tensor {
         let [n, k] = [layer.weight.shape()[0], layer.weight.shape()[1]];
-        let y = self.ctx.mm_bt(x, &layer.weight, (x.len() / k) as u32, n as u32, k as u32, 1.0);
-        self.ctx.add_bias_t(&y, &layer.bias)
+        self.ctx.mm_bt(x, &layer.weight, (x.len() / k) as u32, n as u32, k as u32, 1.0)
+    }
+
+    fn linear(&self, x: &Tensor, layer: &Linear) -> Tensor {
+        self.ctx.add_bias_t(&self.product(x, layer), &layer.bias)
     }
 
     fn norm(&self, x: &Tensor, norm: &Norm) -> Tensor {
         self.ctx.layernorm_t(x, &norm.weight, &norm.bias, x.len() as u32 / D, D, EPS)
+    }
+
+    /// The norm of x + y.
+    fn add_norm(&self, x: &Tensor, y: &Tensor, norm: &Norm) -> Tensor {
+        let (_, normed) = self.ctx.add_layernorm_t(x, y, &norm.weight, &norm.bias, x.len() as u32 / D, D, EPS);
+        normed
     }
 }
 

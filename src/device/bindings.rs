@@ -4,17 +4,17 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::pool::Buffer;
-use super::{INPUTS_MAX, SLOT};
+use super::{INPUTS_MAX, OUTPUTS_MAX, SLOT};
 
-/// One layout for each number of inputs: read-only inputs, one output, then the uniform slot.
-pub(crate) struct Layouts(Vec<(wgpu::BindGroupLayout, wgpu::PipelineLayout)>);
+/// One layout for each number of inputs and of outputs: read-only inputs, outputs, then the uniform slot.
+pub(crate) struct Layouts([Vec<(wgpu::BindGroupLayout, wgpu::PipelineLayout)>; OUTPUTS_MAX]);
 
 impl Layouts {
     pub(crate) fn new(device: &wgpu::Device) -> Self {
-        Self((0..=INPUTS_MAX).map(|inputs| Self::layout(device, inputs)).collect())
+        Self(std::array::from_fn(|i| (0..=INPUTS_MAX).map(|inputs| Self::layout(device, inputs, i + 1)).collect()))
     }
 
-    fn layout(device: &wgpu::Device, inputs: u32) -> (wgpu::BindGroupLayout, wgpu::PipelineLayout) {
+    fn layout(device: &wgpu::Device, inputs: usize, outputs: usize) -> (wgpu::BindGroupLayout, wgpu::PipelineLayout) {
         let entry = |binding, ty, has_dynamic_offset| wgpu::BindGroupLayoutEntry {
             binding,
             visibility: wgpu::ShaderStages::COMPUTE,
@@ -22,10 +22,9 @@ impl Layouts {
             count: None,
         };
         let storage = |read_only| wgpu::BufferBindingType::Storage { read_only };
-        let entries: Vec<_> = (0..inputs)
-            .map(|i| entry(i, storage(true), false))
-            .chain([entry(inputs, storage(false), false), entry(inputs + 1, wgpu::BufferBindingType::Uniform, true)])
-            .collect();
+        let buffers = inputs + outputs;
+        let mut entries: Vec<_> = (0..buffers).map(|i| entry(i as u32, storage(i < inputs), false)).collect();
+        entries.push(entry(buffers as u32, wgpu::BufferBindingType::Uniform, true));
         let group =
             device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries });
         let pipeline = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
@@ -36,17 +35,17 @@ impl Layouts {
         (group, pipeline)
     }
 
-    pub(crate) fn group(&self, inputs: usize) -> &wgpu::BindGroupLayout {
-        &self.0[inputs].0
+    pub(crate) fn group(&self, inputs: usize, outputs: usize) -> &wgpu::BindGroupLayout {
+        &self.0[outputs - 1][inputs].0
     }
 
-    pub(crate) fn pipeline(&self, inputs: usize) -> &wgpu::PipelineLayout {
-        &self.0[inputs].1
+    pub(crate) fn pipeline(&self, inputs: usize, outputs: usize) -> &wgpu::PipelineLayout {
+        &self.0[outputs - 1][inputs].1
     }
 }
 
-/// The ids of the bound buffers, inputs then output, 0 for none.
-type Key = [u32; INPUTS_MAX as usize + 1];
+/// The ids of the bound buffers, those of outputs behind all that inputs may take, 0 for none.
+type Key = [u32; INPUTS_MAX + OUTPUTS_MAX];
 
 /// Groups kept at most; when full the cache starts anew.
 const KEEP_GROUPS: usize = 8192;
@@ -67,10 +66,11 @@ impl BindGroups {
         layouts: &Layouts,
         ring: &wgpu::Buffer,
         inputs: &[&Buffer],
-        output: &Buffer,
+        outputs: &[&Buffer],
     ) -> Arc<wgpu::BindGroup> {
         let mut key = Key::default();
-        for (slot, buffer) in key.iter_mut().zip(inputs.iter().chain([&output])) {
+        let (of_inputs, of_outputs) = key.split_at_mut(INPUTS_MAX);
+        for (slot, buffer) in of_inputs.iter_mut().zip(inputs).chain(of_outputs.iter_mut().zip(outputs)) {
             *slot = buffer.id;
         }
         if let Some(group) = self.groups.get(&key) {
@@ -82,7 +82,7 @@ impl BindGroups {
         }
         let mut entries: Vec<_> = inputs
             .iter()
-            .chain([&output])
+            .chain(outputs)
             .zip(0..)
             .map(|(buffer, binding)| wgpu::BindGroupEntry { binding, resource: buffer.raw.as_entire_binding() })
             .collect();
@@ -96,7 +96,7 @@ impl BindGroups {
         });
         let group = Arc::new(device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: None,
-            layout: layouts.group(inputs.len()),
+            layout: layouts.group(inputs.len(), outputs.len()),
             entries: &entries,
         }));
         self.created += 1;

@@ -28,8 +28,9 @@ use readback::{Staging, StagingPool};
 
 /// Bytes of a dispatch's uniform parameters: WebGPU's default offset alignment.
 pub(crate) const SLOT: usize = 256;
-/// Inputs of a kernel at most.
-pub(crate) const INPUTS_MAX: u32 = 4;
+/// Inputs and outputs of a kernel at most.
+pub(crate) const INPUTS_MAX: usize = 4;
+pub(crate) const OUTPUTS_MAX: usize = 2;
 /// Dispatches in a batch at most: enough to hide a submit, few enough that the GPU starts early.
 const BATCH_MAX: usize = 64;
 /// Workgroups in one dimension of a dispatch, WebGPU's limit on every adapter.
@@ -185,14 +186,6 @@ impl Pending {
     }
 }
 
-/// Where a dispatch writes.
-pub(crate) enum Output<'a> {
-    /// A fresh buffer of so many bytes.
-    Fresh(u64),
-    /// A part of a buffer that is there already.
-    Into(&'a Storage),
-}
-
 impl Gpu {
     pub(crate) async fn new(adapter: &Adapter, table: &'static [Desc]) -> Result<Arc<Self>> {
         let (device, queue) = adapter.request_device().await?;
@@ -333,18 +326,25 @@ impl Gpu {
         Ok(storage)
     }
 
+    /// A buffer that a dispatch is about to fill.
+    pub(crate) fn fresh(self: &Arc<Self>, op: &'static str, bytes: u64) -> Result<Storage> {
+        self.alive(op)?;
+        let buffer = self.take(&mut self.recorder(), op, bytes, First::Dispatch)?;
+        Ok(self.storage(buffer))
+    }
+
     /// Records one dispatch of `groups` workgroups; `cost` is its estimated number of operations.
     #[allow(clippy::too_many_arguments, reason = "the one place through which every kernel runs")]
     pub(crate) fn dispatch(
-        self: &Arc<Self>,
+        &self,
         op: &'static str,
         row: usize,
         params: &[u8],
         inputs: &[&Storage],
-        output: Output<'_>,
+        outputs: &[&Storage],
         groups: u64,
         cost: u64,
-    ) -> Result<Option<Storage>> {
+    ) -> Result<()> {
         self.alive(op)?;
         let y = groups.div_ceil(GRID_MAX).max(1);
         let x = groups.div_ceil(y).max(1);
@@ -358,34 +358,30 @@ impl Gpu {
         for input in inputs {
             lineage.merge(&input.lineage());
         }
+        for output in outputs {
+            lineage.add(&output.buffer.allocation);
+        }
         if let Some(kind) = lineage.failed() {
             return Err(Error::new(op, self.fault(kind)));
         }
 
         let mut recorder = self.recorder();
-        let (fresh, target) = match output {
-            Output::Fresh(bytes) => {
-                let buffer = self.take(&mut recorder, op, bytes, First::Dispatch)?;
-                lineage.add(&buffer.allocation);
-                (Some(buffer.clone()), buffer)
-            }
-            Output::Into(storage) => (None, storage.buffer.clone()),
-        };
-        let bound: Vec<&Buffer> = inputs.iter().map(|s| &*s.buffer).collect();
+        let bound: Vec<&Buffer> = inputs.iter().chain(outputs).map(|s| &*s.buffer).collect();
+        let (read, written) = bound.split_at(inputs.len());
         // A missing buffer makes a whole batch invalid: where one may be missing, no other work shares the batch.
-        let alone = bound.iter().chain([&&*target]).any(|b| b.risky());
+        let alone = bound.iter().any(|b| b.risky());
         if alone {
             self.submit(&mut recorder);
         }
         let Recorder { batch, groups: cache, .. } = &mut *recorder;
         let scopes = alone.then(|| platform::Scopes::push(&self.device));
-        let group = cache.get(&self.device, &self.layouts, &self.ring, &bound, &target);
+        let group = cache.get(&self.device, &self.layouts, &self.ring, read, written);
         if let Some(scopes) = scopes {
             let bindable = Verdict::new();
             scopes.pop(&bindable);
             lineage.add(&bindable);
         }
-        bound.iter().chain([&&*target]).for_each(|b| b.used_in(batch.id));
+        bound.iter().for_each(|b| b.used_in(batch.id));
         batch.dispatch(row, group, params, (x as u32, y as u32), cost);
         lineage.add(&batch.verdict);
         recorder.stats.dispatches += 1;
@@ -394,14 +390,10 @@ impl Gpu {
             self.submit(&mut recorder);
         }
         drop(recorder);
-        match (fresh, output) {
-            (Some(buffer), _) => Ok(Some(Storage { gpu: self.clone(), buffer, lineage: Mutex::new(lineage) })),
-            (None, Output::Into(storage)) => {
-                storage.lineage().merge(&lineage);
-                Ok(None)
-            }
-            (None, Output::Fresh(_)) => Ok(None),
+        for output in outputs {
+            output.lineage().merge(&lineage);
         }
+        Ok(())
     }
 
     /// Gives the recorded work to the queue.

@@ -36,7 +36,7 @@ impl Pipelines {
             });
             let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
                 label: Some(desc.name),
-                layout: Some(layouts.pipeline(usize::from(desc.inputs))),
+                layout: Some(layouts.pipeline(desc.inputs.into(), desc.outputs.into())),
                 module: &module,
                 entry_point: Some(desc.entry),
                 compilation_options: wgpu::PipelineCompilationOptions::default(),

@@ -36,6 +36,7 @@ fn js_name(op: &str) -> String {
     match op {
         "to_vec" => return "toArray".into(),
         "scale_t" => return "mulScalar".into(),
+        "add_bias_act_t" => return "addBias".into(),
         _ => {}
     }
     let mut words = op.strip_suffix("_t").unwrap_or(op).split('_');
@@ -298,6 +299,12 @@ pub fn cache_create(c: u32, capacity: u32, width: u32) -> Js<u32> {
 pub fn cache_append(cache: u32, k: u32, v: u32) -> Js<()> {
     let (k, v) = (tensor(k)?, tensor(v)?);
     with_cache(cache, |cache| cache.append(&k, &v))?.map_err(|e| throw(&e))
+}
+
+#[wasm_bindgen(js_name = cacheAppendRope)]
+pub fn cache_append_rope(cache: u32, k: u32, v: u32, heads: u32, base: f32) -> Js<()> {
+    let (k, v) = (tensor(k)?, tensor(v)?);
+    with_cache(cache, |cache| cache.append_rope(&k, &v, heads, base))?.map_err(|e| throw(&e))
 }
 
 #[wasm_bindgen(js_name = cacheTruncate)]

@@ -4,7 +4,7 @@ use wasm_bindgen::prelude::*;
 
 use super::{Js, context, give, sizes, tensor, throw};
 use crate::error::Error;
-use crate::{Context, Tensor};
+use crate::{Activation, Context, Tensor};
 
 /// Rows and columns of a matrix.
 fn matrix(op: &'static str, name: &str, t: &Tensor) -> Result<(u32, u32), Error> {
@@ -73,6 +73,9 @@ binary! {
     mul mul_t
     div div_t
     mulScalar mul_scalar_t
+    swiglu swiglu_t
+    geglu geglu_t
+    gegluTanh geglu_tanh_t
 }
 
 #[wasm_bindgen]
@@ -80,15 +83,23 @@ pub fn scale(c: u32, x: u32, s: f32) -> Js<u32> {
     run(c, x, |ctx, x| Ok(ctx.scale_t(x, s)))
 }
 
+/// `activation` counts from 1 in the facade's order; 0 is none.
 #[wasm_bindgen(js_name = addBias)]
-pub fn add_bias(c: u32, x: u32, bias: u32) -> Js<u32> {
+pub fn add_bias(c: u32, x: u32, bias: u32, activation: u32) -> Js<u32> {
     let bias = tensor(bias)?;
     run(c, x, |ctx, x| {
         let (_, d) = rows("add_bias_t", x)?;
         if bias.len() as u64 != u64::from(d) {
             return Err(mismatch("add_bias_t", x, &bias, "a bias as long as a row is expected"));
         }
-        Ok(ctx.add_bias_t(x, &bias))
+        let activation = match activation {
+            0 => return Ok(ctx.add_bias_t(x, &bias)),
+            1 => Activation::Relu,
+            2 => Activation::Silu,
+            3 => Activation::Gelu,
+            _ => Activation::GeluTanh,
+        };
+        Ok(ctx.add_bias_act_t(x, &bias, activation))
     })
 }
 
@@ -161,6 +172,27 @@ pub fn layernorm(c: u32, x: u32, w: u32, b: u32, eps: f32) -> Js<u32> {
         let (rows, d) = rows("layernorm_t", x)?;
         Ok(ctx.layernorm_t(x, &w, &b, rows, d, eps))
     })
+}
+
+/// Handles of the sum and of its norm.
+#[wasm_bindgen(js_name = addRmsnorm)]
+pub fn add_rmsnorm(c: u32, x: u32, r: u32, w: u32, eps: f32) -> Js<Vec<u32>> {
+    let (context, x, r, w) = (context(c)?, tensor(x)?, tensor(r)?, tensor(w)?);
+    let (rows, d) = rows("add_rmsnorm_t", &x).map_err(|e| throw(&e))?;
+    give_pair(context.add_rmsnorm_t(&x, &r, &w, rows, d, eps))
+}
+
+/// Handles of the sum and of its norm.
+#[wasm_bindgen(js_name = addLayernorm)]
+pub fn add_layernorm(c: u32, x: u32, r: u32, w: u32, b: u32, eps: f32) -> Js<Vec<u32>> {
+    let (context, x, r, w, b) = (context(c)?, tensor(x)?, tensor(r)?, tensor(w)?, tensor(b)?);
+    let (rows, d) = rows("add_layernorm_t", &x).map_err(|e| throw(&e))?;
+    give_pair(context.add_layernorm_t(&x, &r, &w, &b, rows, d, eps))
+}
+
+/// Both, or the error that they share.
+fn give_pair((a, b): (Tensor, Tensor)) -> Js<Vec<u32>> {
+    Ok(vec![give(a)?, give(b)?])
 }
 
 #[wasm_bindgen]

@@ -97,7 +97,7 @@ impl Op<'_> {
             return self.run(kernel, params, [q, k, v], shape.into(), groups, cost);
         }
         let rows = rows * u64::from(kv);
-        let partial = [splits as usize, rows as usize, dv as usize + 2];
+        let partial = [splits as usize, rows as usize, dv as usize + 4];
         let parts = self.run(kernel, params, [q, k, v], partial.into(), groups, cost)?;
         let params = Merge { rows: rows as u32, dv, splits };
         let groups = rows * u64::from(dv.div_ceil(32));

@@ -6,6 +6,20 @@ use crate::kernel::Kernel;
 use crate::kernels::{self, Bias, Len, Scale};
 use crate::tensor::Tensor;
 
+/// What [`add_bias_act_t`](Context::add_bias_act_t) makes of each sum y.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Activation {
+    /// `max(y, 0)`, as [`relu_t`](Context::relu_t).
+    Relu,
+    /// `y / (1 + e⁻ʸ)`, as [`silu_t`](Context::silu_t).
+    Silu,
+    /// `y · Φ(y)`, as [`gelu_t`](Context::gelu_t).
+    Gelu,
+    /// The tanh form, as [`gelu_tanh_t`](Context::gelu_tanh_t).
+    GeluTanh,
+}
+
 /// Vectors of four and workgroups that cover `len` elements.
 fn cover(len: usize) -> (u32, u64) {
     let vectors = len.div_ceil(4);
@@ -25,6 +39,21 @@ impl Op<'_> {
         }
         let (len, groups) = cover(a.len());
         self.run(kernel, Len { len }, [a, b], a.shared_shape(), groups, a.len() as u64)
+    }
+
+    pub(super) fn add(&self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+        self.binary(&kernels::ADD, a, b)
+    }
+
+    fn add_bias(&self, kernel: &Kernel<Bias, 2>, a: &Tensor, bias: &Tensor) -> Result<Tensor> {
+        self.inputs(&[a, bias])?;
+        let d = bias.len();
+        if !a.is_empty() && (d == 0 || !a.len().is_multiple_of(d)) {
+            let why = format!("a bias of shape {:?} does not divide {:?} into rows", bias.shape(), a.shape());
+            return Err(self.shape_error(why));
+        }
+        let (len, groups) = cover(a.len());
+        self.run(kernel, Bias { len, d: d as u32 }, [a, bias], a.shared_shape(), groups, a.len() as u64)
     }
 }
 
@@ -75,7 +104,7 @@ impl Context {
     /// `shape-mismatch` if the lengths differ; nothing is broadcast.
     #[track_caller]
     pub fn add_t(&self, a: &Tensor, b: &Tensor) -> Tensor {
-        self.op("add_t").eval(|op| op.binary(&kernels::ADD, a, b))
+        self.op("add_t").eval(|op| op.add(a, b))
     }
 
     /// `a - b`
@@ -134,16 +163,48 @@ impl Context {
     /// `shape-mismatch` if `d` does not divide the length of `a`.
     #[track_caller]
     pub fn add_bias_t(&self, a: &Tensor, bias: &Tensor) -> Tensor {
-        self.op("add_bias_t").eval(|op| {
-            op.inputs(&[a, bias])?;
-            let d = bias.len();
-            if !a.is_empty() && (d == 0 || !a.len().is_multiple_of(d)) {
-                let why = format!("a bias of shape {:?} does not divide {:?} into rows", bias.shape(), a.shape());
-                return Err(op.shape_error(why));
-            }
-            let (len, groups) = cover(a.len());
-            let params = Bias { len, d: d as u32 };
-            op.run(&kernels::ADD_BIAS, params, [a, bias], a.shared_shape(), groups, a.len() as u64)
-        })
+        self.op("add_bias_t").eval(|op| op.add_bias(&kernels::ADD_BIAS, a, bias))
+    }
+
+    /// `out[i] = activation(a[i] + bias[i % d])` for bias `[d]`: a dense layer's bias and activation in one pass.
+    ///
+    /// # Errors
+    /// As [`add_bias_t`](Context::add_bias_t).
+    #[track_caller]
+    pub fn add_bias_act_t(&self, a: &Tensor, bias: &Tensor, activation: Activation) -> Tensor {
+        let kernel = match activation {
+            Activation::Relu => &kernels::ADD_BIAS_RELU,
+            Activation::Silu => &kernels::ADD_BIAS_SILU,
+            Activation::Gelu => &kernels::ADD_BIAS_GELU,
+            Activation::GeluTanh => &kernels::ADD_BIAS_GELU_TANH,
+        };
+        self.op("add_bias_act_t").eval(|op| op.add_bias(kernel, a, bias))
+    }
+
+    /// `silu(gate) · up`, element by element, in one pass: the gated unit of Llama's feed-forward layers.
+    ///
+    /// # Errors
+    /// As [`add_t`](Context::add_t).
+    #[track_caller]
+    pub fn swiglu_t(&self, gate: &Tensor, up: &Tensor) -> Tensor {
+        self.op("swiglu_t").eval(|op| op.binary(&kernels::SWIGLU, gate, up))
+    }
+
+    /// `gelu(gate) · up` with the exact GELU, element by element, in one pass.
+    ///
+    /// # Errors
+    /// As [`add_t`](Context::add_t).
+    #[track_caller]
+    pub fn geglu_t(&self, gate: &Tensor, up: &Tensor) -> Tensor {
+        self.op("geglu_t").eval(|op| op.binary(&kernels::GEGLU, gate, up))
+    }
+
+    /// `gelu_tanh(gate) · up` with GELU's tanh form, element by element, in one pass: the gated unit of Gemma.
+    ///
+    /// # Errors
+    /// As [`add_t`](Context::add_t).
+    #[track_caller]
+    pub fn geglu_tanh_t(&self, gate: &Tensor, up: &Tensor) -> Tensor {
+        self.op("geglu_tanh_t").eval(|op| op.binary(&kernels::GEGLU_TANH, gate, up))
     }
 }

@@ -53,8 +53,13 @@ impl Context {
             let ids = op.upload(idx.len() as u64, &[idx.len()], |queue, buffer| {
                 queue.write_buffer(buffer, 0, bytemuck::cast_slice(idx));
             })?;
-            let params = Gather { n: idx.len() as u32, d: d as u32 };
-            op.run(&kernels::GATHER, params, [&ids, data], shape, len.div_ceil(1024), len)
+            let (kernel, width, each) = match d.is_multiple_of(4) {
+                true => (&kernels::GATHER_4, 4, kernels::GATHER_VECTORS),
+                false => (&kernels::GATHER, 1, kernels::GATHER_VALUES),
+            };
+            let d = d as u32 / width;
+            let params = Gather { n: idx.len() as u32, d, down: 256 / d, across: 256 % d };
+            op.run(kernel, params, [&ids, data], shape, len.div_ceil(u64::from(256 * each * width)), len)
         })
     }
 
@@ -67,9 +72,11 @@ impl Context {
         self.op("transpose2d_t").eval(|op| {
             op.inputs(&[x])?;
             op.expect("x", x, &[rows, cols])?;
-            let groups = u64::from(rows.div_ceil(32)) * u64::from(cols.div_ceil(32));
+            let whole = rows.is_multiple_of(4) && cols.is_multiple_of(4);
+            let kernel = if whole { &kernels::TRANSPOSE_4 } else { &kernels::TRANSPOSE };
+            let groups = u64::from(rows.div_ceil(64)) * u64::from(cols.div_ceil(64));
             let shape = [cols as usize, rows as usize];
-            op.run(&kernels::TRANSPOSE, Matrix { rows, cols }, [x], shape.into(), groups, x.len() as u64)
+            op.run(kernel, Matrix { rows, cols }, [x], shape.into(), groups, x.len() as u64)
         })
     }
 }

@@ -3,9 +3,8 @@
 use std::fmt;
 
 use crate::context::{Context, Op};
-use crate::device::Output;
 use crate::error::{Error, ErrorKind, Result};
-use crate::kernels::{self, CopyAt};
+use crate::kernels::{self, CopyAt, Rope};
 use crate::tensor::Tensor;
 
 /// Rows of keys and values that grow on the device, up to a capacity; the rows never move.
@@ -40,12 +39,46 @@ impl KvCache {
     #[track_caller]
     pub fn append(&mut self, k: &Tensor, v: &Tensor) -> Result<()> {
         let op = self.context.op("append");
-        let rows = self.write(&op, k, v).map_err(|e| op.locate(e))?;
-        self.len += rows;
+        let write = || {
+            let (k, v, rows) = self.rows(&op, k, v)?;
+            self.copy(&op, &k, &self.k)?;
+            self.copy(&op, &v, &self.v)?;
+            Ok(rows)
+        };
+        self.len += write().map_err(|e| op.locate(e))?;
         Ok(())
     }
 
-    fn write(&self, op: &Op<'_>, k: &Tensor, v: &Tensor) -> Result<usize> {
+    /// As [`append`](KvCache::append), with `k` turned on its way as [`rope_off_t`](Context::rope_off_t) does with `h`
+    /// heads and this `base`: each row at the position that it takes in the cache. One pass over both.
+    ///
+    /// # Errors
+    /// As [`append`](KvCache::append), and `invalid-argument` if `h` does not divide the width into heads of even size, or
+    /// for a `base` that is not positive: nothing is written.
+    #[track_caller]
+    pub fn append_rope(&mut self, k: &Tensor, v: &Tensor, h: u32, base: f32) -> Result<()> {
+        let op = self.context.op("append_rope");
+        self.len += self.write_rope(&op, k, v, h, base).map_err(|e| op.locate(e))?;
+        Ok(())
+    }
+
+    fn write_rope(&self, op: &Op<'_>, k: &Tensor, v: &Tensor, h: u32, base: f32) -> Result<usize> {
+        let (k, v, t) = self.rows(op, k, v)?;
+        let dh = match self.width.checked_rem(h as usize) {
+            Some(0) => self.width / h as usize,
+            _ => return Err(op.argument_error(format!("{h} heads do not divide rows of {}", self.width))),
+        };
+        let rope = Rope { t: t as u32, h, dh: dh as u32, offset: self.len as u32 };
+        if let Some(table) = op.rope_table(&k, base, rope)? {
+            let kernel = if rope.in_vectors() { &kernels::ROPE_APPEND_4 } else { &kernels::ROPE_APPEND };
+            op.record(kernel, rope, [&k, &table, &v], [&self.k, &self.v], rope.groups(), rope.cost())?;
+        }
+        Ok(t)
+    }
+
+    /// Checks what is to be appended: k and v apart from this cache's own buffers, and their rows. Both are made ready
+    /// before anything is written.
+    fn rows(&self, op: &Op<'_>, k: &Tensor, v: &Tensor) -> Result<(Tensor, Tensor, usize)> {
         op.inputs(&[&self.k, &self.v, k, v])?;
         let whole = self.width > 0 && k.len().is_multiple_of(self.width) || k.is_empty();
         if k.len() != v.len() || !whole {
@@ -57,13 +90,7 @@ impl KvCache {
             let why = format!("{rows} rows after {} of a cache of capacity {}", self.len, self.capacity);
             return Err(Error::new(op.name, ErrorKind::IndexOutOfRange(why)));
         }
-        if rows > 0 {
-            // Both sources are made ready before either is written.
-            let (k, v) = (self.apart(op, k)?, self.apart(op, v)?);
-            self.copy(op, &k, &self.k)?;
-            self.copy(op, &v, &self.v)?;
-        }
-        Ok(rows)
+        Ok((self.apart(op, k)?, self.apart(op, v)?, rows))
     }
 
     /// A source that is no buffer of this cache: WebGPU cannot bind one buffer for reading and for writing at once.
@@ -80,12 +107,12 @@ impl KvCache {
     }
 
     fn copy(&self, op: &Op<'_>, from: &Tensor, to: &Tensor) -> Result<()> {
+        if from.is_empty() {
+            return Ok(());
+        }
         let len = from.len() as u64;
         let params = CopyAt { len: len as u32, at: (self.len * self.width) as u32 };
-        if let Some(target) = &to.data()?.storage {
-            op.record(&kernels::COPY_AT, params, [from], Output::Into(target), len.div_ceil(1024), len)?;
-        }
-        Ok(())
+        op.record(&kernels::COPY_AT, params, [from], [to], len.div_ceil(1024), len)
     }
 
     /// All `capacity` rows of keys, `[capacity, width]`; those beyond [`len`](KvCache::len) hold anything.

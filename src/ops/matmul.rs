@@ -13,8 +13,9 @@ struct Family {
     wide: &'static Kernel<Mm, 2>,
     few: &'static Kernel<Mm, 2>,
     one: &'static Kernel<Mm, 2>,
-    /// Columns of a workgroup of `few` and of `one`.
-    columns: (u64, u64),
+    one_long: &'static Kernel<Mm, 2>,
+    /// Columns of a workgroup of each of the last three.
+    columns: [u64; 3],
 }
 
 static B_KN: Family = Family {
@@ -23,7 +24,8 @@ static B_KN: Family = Family {
     wide: &kernels::MM_WIDE,
     few: &kernels::MV_8,
     one: &kernels::MV_1,
-    columns: (32, 32),
+    one_long: &kernels::MV_1,
+    columns: [32, 32, 32],
 };
 
 static B_NK: Family = Family {
@@ -32,7 +34,8 @@ static B_NK: Family = Family {
     wide: &kernels::MM_BT_WIDE,
     few: &kernels::MV_BT_8,
     one: &kernels::MV_BT_1,
-    columns: (2, 4),
+    one_long: &kernels::MV_BT_1_LONG,
+    columns: [2, 1, 8],
 };
 
 /// What to run: the kernel, its workgroups for each part of k, and the parts.
@@ -51,7 +54,12 @@ impl Family {
         let plan = |kernel, groups, splits| Plan { kernel, groups, splits };
         if m <= 8 {
             // Reading b is the cost, and the more readers the better.
-            let (kernel, columns) = if m == 1 { (self.one, self.columns.1) } else { (self.few, self.columns.0) };
+            let [few, one, one_long] = self.columns;
+            let (kernel, columns) = match m {
+                1 if n > 8192 => (self.one_long, one_long),
+                1 => (self.one, one),
+                _ => (self.few, few),
+            };
             let groups = n.div_ceil(columns);
             return plan(kernel, groups, splits(groups, 1024, 256));
         }

@@ -8,4 +8,5 @@ mod matmul;
 mod norm;
 mod rope;
 
+pub use elementwise::Activation;
 pub use kv_cache::KvCache;

@@ -7,8 +7,26 @@ use crate::error::Result;
 use crate::kernels::{self, Rope};
 use crate::tensor::Tensor;
 
+impl Rope {
+    /// Whether halves of heads are whole vectors of four.
+    pub(super) fn in_vectors(self) -> bool {
+        self.dh.is_multiple_of(8)
+    }
+
+    /// Workgroups: an invocation turns a pair, or four, of up to `ROPE_HEADS` heads.
+    pub(super) fn groups(self) -> u64 {
+        let pairs = u64::from(self.dh) / if self.in_vectors() { 8 } else { 2 };
+        (u64::from(self.t) * u64::from(self.h.div_ceil(kernels::ROPE_HEADS)) * pairs).div_ceil(256)
+    }
+
+    pub(super) fn cost(self) -> u64 {
+        15 * u64::from(self.t) * u64::from(self.h) * u64::from(self.dh)
+    }
+}
+
 impl Op<'_> {
-    fn rope(&self, x: &Tensor, base: f32, rope: Rope) -> Result<Tensor> {
+    /// Checks x, and gives the table of frequencies; `None` without elements.
+    pub(super) fn rope_table(&self, x: &Tensor, base: f32, rope: Rope) -> Result<Option<Tensor>> {
         let Rope { t, h, dh, offset } = rope;
         self.inputs(&[x])?;
         if !dh.is_multiple_of(2) {
@@ -21,26 +39,26 @@ impl Op<'_> {
             return Err(self.argument_error(format!("positions {offset} + {t} are beyond u32")));
         }
         self.expect("x", x, &[t, h, dh])?;
-        if x.is_empty() {
-            return Ok(x.clone());
-        }
-        let table = self.frequencies(base, dh)?;
-        let pairs = x.len() as u64 / 2;
-        self.run(&kernels::ROPE, rope, [x, &table], x.shared_shape(), pairs.div_ceil(256), 30 * pairs)
+        if x.is_empty() { Ok(None) } else { self.frequencies(base, dh).map(Some) }
+    }
+
+    fn rope(&self, x: &Tensor, base: f32, rope: Rope) -> Result<Tensor> {
+        let Some(table) = self.rope_table(x, base, rope)? else { return Ok(x.clone()) };
+        let kernel = if rope.in_vectors() { &kernels::ROPE_4 } else { &kernels::ROPE };
+        self.run(kernel, rope, [x, &table], x.shared_shape(), rope.groups(), rope.cost())
     }
 
     /// `base^(-2j/dh) / 2π` for each pair j, as 64-bit binary fractions of a turn, made once for each base and size.
     fn frequencies(&self, base: f32, dh: u32) -> Result<Tensor> {
         self.table((base.to_bits(), dh), || {
             let pairs = dh as usize / 2;
-            let words: Vec<u32> = (0..pairs)
-                .flat_map(|j| {
-                    let turns = f64::from(base).powf(-2.0 * j as f64 / f64::from(dh)) / TAU;
-                    let fraction = (turns.fract() * 2f64.powi(64)) as u64;
-                    [(fraction >> 32) as u32, fraction as u32]
-                })
-                .collect();
-            self.upload(words.len() as u64, &[pairs, 2], |queue, buffer| {
+            let fraction = |j| {
+                let turns = f64::from(base).powf(-2.0 * j as f64 / f64::from(dh)) / TAU;
+                (turns.fract() * 2f64.powi(64)) as u64
+            };
+            let high = (0..pairs).map(|j| (fraction(j) >> 32) as u32);
+            let words: Vec<u32> = high.chain((0..pairs).map(|j| fraction(j) as u32)).collect();
+            self.upload(words.len() as u64, &[2, pairs], |queue, buffer| {
                 queue.write_buffer(buffer, 0, bytemuck::cast_slice(&words));
             })
         })

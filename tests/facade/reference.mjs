@@ -46,6 +46,12 @@ export const binary = {
   div: (x, y) => x / y,
 };
 
+export const gated = {
+  swiglu: (gate, up) => unary.silu(gate) * up,
+  geglu: (gate, up) => unary.gelu(gate) * up,
+  gegluTanh: (gate, up) => unary.geluTanh(gate) * up,
+};
+
 const rows = (x, d, f) => each(x.length / d, (r) => f(Array.from(x.slice(r * d, (r + 1) * d)))).flat();
 
 export const softmax = (x, d) => rows(x, d, (row) => {

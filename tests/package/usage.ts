@@ -2,7 +2,7 @@
 // Each @ts-expect-error line is a mistake that the types must catch.
 
 import { Context, init, KvCache, Tensor, TensorError } from 'tensorweft';
-import type { AdapterInfo, ErrorCode } from 'tensorweft';
+import type { Activation, AdapterInfo, ErrorCode } from 'tensorweft';
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false;
 const sure = <T extends true>(): T | undefined => undefined;
@@ -49,12 +49,20 @@ export async function use(bytes: ArrayBuffer, module: WebAssembly.Module): Promi
   const values: Float32Array = await x.toArray();
   const outs: Tensor[] = [
     x.mm(e), x.mmBt(y), x.mmBt(y, 0.5), x.silu(), x.sigmoid(), x.sqrt(), x.gelu(), x.geluTanh(), x.relu(),
-    x.add(y), x.sub(y), x.mul(y), x.div(y), x.mulScalar(2), x.mulScalar(y), x.addBias(y), x.dup([6]),
+    x.add(y), x.sub(y), x.mul(y), x.div(y), x.mulScalar(2), x.mulScalar(y), x.addBias(y), x.addBias(y, 'gelu'), x.addBias(y, undefined), x.dup([6]),
     x.gather0([0]), x.gather0(new Uint32Array(1)), x.transpose2d(), x.softmax(), x.rmsnorm(y), x.rmsnorm(y, 1e-6),
     x.layernorm(y, y), x.layernorm(y, y, 1e-6), x.rope(1), x.rope(1, 1e6), x.ropeOff(1, 1e4, 3),
     x.mhaDecode(y, y, 1, 1), x.mhaDecode(y, y, 1, 1, 2), x.mhaCausal(y, y, 1, 1), x.mhaCausalOff(y, y, 1, 1, 0),
-    x.attention(y, y), x.attention(y, y, 1),
+    x.attention(y, y), x.attention(y, y, 1), x.swiglu(y), x.geglu(y), x.gegluTanh(y),
   ];
+  const [sum, normed]: [Tensor, Tensor] = x.addRmsnorm(y, y);
+  outs.push(sum, normed, ...x.addRmsnorm(y, y, 1e-6), ...x.addLayernorm(y, y, y), ...x.addLayernorm(y, y, y, 1e-6));
+  const activation: Activation = 'geluTanh';
+  x.addBias(y, activation);
+  // @ts-expect-error no such activation
+  x.addBias(y, 'tanh');
+  // @ts-expect-error two results, not one
+  x.addRmsnorm(y, y).dispose();
   // @ts-expect-error no number in the place of a tensor
   x.add(1);
   // @ts-expect-error no null in the place of a tensor
@@ -80,6 +88,8 @@ export async function use(bytes: ArrayBuffer, module: WebAssembly.Module): Promi
 
   const cache: KvCache = ctx.kvCache(8, 3);
   cache.append(x, y);
+  cache.appendRope(x, y, 1);
+  cache.appendRope(x, y, 1, 1e4);
   cache.truncate(1);
   const rows: [Tensor, Tensor, number, number] = [cache.k, cache.v, cache.length, cache.capacity];
   // @ts-expect-error read-only

@@ -67,8 +67,10 @@ export async function loadMiniLM(ctx, { base, onProgress, signal }) {
 
 function forward(ctx, weights, ids) {
   const weight = (name) => weights.get(name) ?? missing(name);
-  const linear = (x, name) => x.mmBt(weight(`${name}.weight`)).addBias(weight(`${name}.bias`));
+  const linear = (x, name, activation) => x.mmBt(weight(`${name}.weight`)).addBias(weight(`${name}.bias`), activation);
   const norm = (x, name) => x.layernorm(weight(`${name}.weight`), weight(`${name}.bias`), EPS);
+  /** The norm of x + y. */
+  const addNorm = (x, y, name) => x.addLayernorm(y, weight(`${name}.weight`), weight(`${name}.bias`), EPS)[1];
 
   const t = ids.length;
   const each = (length, f) => Uint32Array.from({ length }, (_, i) => f(i));
@@ -93,9 +95,9 @@ function forward(ctx, weights, ids) {
   for (let i = 0; i < LAYERS; i++) {
     const layer = `encoder.layer.${i}`;
     const attended = linear(attention(x, `${layer}.attention`), `${layer}.attention.output.dense`);
-    x = norm(x.add(attended), `${layer}.attention.output.LayerNorm`);
-    const hidden = linear(x, `${layer}.intermediate.dense`).gelu();
-    x = norm(x.add(linear(hidden, `${layer}.output.dense`)), `${layer}.output.LayerNorm`);
+    x = addNorm(x, attended, `${layer}.attention.output.LayerNorm`);
+    const hidden = linear(x, `${layer}.intermediate.dense`, 'gelu');
+    x = addNorm(x, linear(hidden, `${layer}.output.dense`), `${layer}.output.LayerNorm`);
   }
 
   const mean = ctx.tensor(new Float32Array(t).fill(1 / t), [1, t]).mm(x);

@@ -12,7 +12,6 @@ use tokenizers::Tokenizer;
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 struct Layer {
-    attention_norm: Tensor,
     q: Tensor,
     k: Tensor,
     v: Tensor,
@@ -21,6 +20,8 @@ struct Layer {
     gate: Tensor,
     up: Tensor,
     down: Tensor,
+    /// Of the next layer's attention, or of the output.
+    next_norm: Tensor,
     cache: KvCache,
 }
 
@@ -37,8 +38,8 @@ pub(crate) struct SmolLm2<'a> {
     rope_base: f32,
     eps: f32,
     embedding: Tensor,
+    first_norm: Tensor,
     layers: Vec<Layer>,
-    output_norm: Tensor,
 }
 
 impl<'a> SmolLm2<'a> {
@@ -65,12 +66,12 @@ impl<'a> SmolLm2<'a> {
         let as_stored = |values| values;
 
         let embedding = upload("token_embd", &as_stored)?;
-        let output_norm = upload("output_norm", &as_stored)?;
+        let first_norm = upload("blk.0.attn_norm", &as_stored)?;
         let mut layers = Vec::with_capacity(layer_count);
         for i in 0..layer_count {
             let name = |part: &str| format!("blk.{i}.{part}");
+            let next_norm = if i + 1 < layer_count { format!("blk.{}.attn_norm", i + 1) } else { "output_norm".into() };
             layers.push(Layer {
-                attention_norm: upload(&name("attn_norm"), &as_stored)?,
                 q: upload(&name("attn_q"), &|w| halves(&w, heads, dh))?,
                 k: upload(&name("attn_k"), &|w| halves(&w, kv_heads, dh))?,
                 v: upload(&name("attn_v"), &as_stored)?,
@@ -79,6 +80,7 @@ impl<'a> SmolLm2<'a> {
                 gate: upload(&name("ffn_gate"), &as_stored)?,
                 up: upload(&name("ffn_up"), &as_stored)?,
                 down: upload(&name("ffn_down"), &as_stored)?,
+                next_norm: upload(&next_norm, &as_stored)?,
                 cache: ctx.kv_cache(capacity, (kv_heads * dh) as usize),
             });
         }
@@ -94,8 +96,8 @@ impl<'a> SmolLm2<'a> {
             rope_base: file.float("llama.rope.freq_base")?,
             eps: file.float("llama.attention.layer_norm_rms_epsilon")?,
             embedding,
+            first_norm,
             layers,
-            output_norm,
         })
     }
 
@@ -125,31 +127,23 @@ impl<'a> SmolLm2<'a> {
         let &mut Self { d, heads, kv_heads, dh, rope_base, eps, .. } = self;
         let t = tokens.len() as u32;
 
+        // Each block adds to x, and hands the norm of that to the next one.
+        let add_norm = |x: &Tensor, y: &Tensor, w: &Tensor| ctx.add_rmsnorm_t(x, y, w, t, d, eps);
         let mut x = ctx.gather0(&self.embedding, tokens, d as usize);
+        let mut h = ctx.rmsnorm_t(&x, &self.first_norm, t, d, eps);
         for layer in &mut self.layers {
             let past = layer.cache.len() as u32;
-            let h = ctx.rmsnorm_t(&x, &layer.attention_norm, t, d, eps);
-            let rope = |x: Tensor, heads: u32| ctx.rope_off_t(&x, t, heads, dh, rope_base, past);
-            let q = rope(linear(ctx, &h, &layer.q), heads);
-            let k = rope(linear(ctx, &h, &layer.k), kv_heads);
-            let v = linear(ctx, &h, &layer.v);
-            layer.cache.append(&k, &v)?;
-            let attended = if past == 0 {
-                ctx.mha_causal_t(&q, &k, &v, t, heads, kv_heads, dh)
-            } else {
-                let (k, v) = (layer.cache.k(), layer.cache.v());
-                ctx.mha_decode_t(&q, &k, &v, heads, kv_heads, dh, past + 1)
-            };
-            x = ctx.add_t(&x, &linear(ctx, &attended, &layer.attention_output));
+            let q = ctx.rope_off_t(&linear(ctx, &h, &layer.q), t, heads, dh, rope_base, past);
+            layer.cache.append_rope(&linear(ctx, &h, &layer.k), &linear(ctx, &h, &layer.v), kv_heads, rope_base)?;
+            let (k, v) = (layer.cache.k(), layer.cache.v());
+            let attended = ctx.mha_causal_off_t(&q, &k, &v, t, heads, kv_heads, dh, past);
+            (x, h) = add_norm(&x, &linear(ctx, &attended, &layer.attention_output), &layer.ffn_norm);
 
-            let h = ctx.rmsnorm_t(&x, &layer.ffn_norm, t, d, eps);
-            let gate = ctx.silu_t(&linear(ctx, &h, &layer.gate));
-            let h = ctx.mul_t(&gate, &linear(ctx, &h, &layer.up));
-            x = ctx.add_t(&x, &linear(ctx, &h, &layer.down));
+            let gated = ctx.swiglu_t(&linear(ctx, &h, &layer.gate), &linear(ctx, &h, &layer.up));
+            (x, h) = add_norm(&x, &linear(ctx, &gated, &layer.down), &layer.next_norm);
         }
 
-        let last = ctx.gather0(&x, &[t - 1], d as usize);
-        let last = ctx.rmsnorm_t(&last, &self.output_norm, 1, d, eps);
+        let last = ctx.gather0(&h, &[t - 1], d as usize);
         // The output matrix is the embedding.
         Ok(linear(ctx, &last, &self.embedding))
     }

@@ -31,6 +31,14 @@ const mismatches = [
   ['rmsnorm', /4.*3/, (T) => T([2, 3]).rmsnorm(T([4]))],
   ['layernorm', /4.*3/, (T) => T([2, 3]).layernorm(T([4]), T([3]))],
   ['layernorm', /4.*3/, (T) => T([2, 3]).layernorm(T([3]), T([4]))],
+  ['add_?bias', /2, ?3.*4/, (T) => T([2, 3]).addBias(T([4]), 'gelu')],
+  ['swiglu', /2, ?3.*2, ?4/, (T) => T([2, 3]).swiglu(T([2, 4]))],
+  ['add_?rmsnorm', /3\].*2, ?3/, (T) => T([2, 3]).addRmsnorm(T([3]), T([3]))],
+  ['add_?rmsnorm', /4.*3/, (T) => T([2, 3]).addRmsnorm(T([2, 3]), T([4]))],
+  ['add_?layernorm', /4.*3/, (T) => T([2, 3]).addLayernorm(T([2, 3]), T([3]), T([4]))],
+  ['append_?rope', /4 heads.*6/, (T, ctx) => ctx.kvCache(4, 6).appendRope(T([2, 6]), T([2, 6]), 4)],
+  ['append_?rope', /head size of 3/, (T, ctx) => ctx.kvCache(4, 6).appendRope(T([2, 6]), T([2, 6]), 2)],
+  ['append_?rope', /1, ?3/, (T, ctx) => ctx.kvCache(4, 2).appendRope(T([1, 3]), T([1, 3]), 1)],
   ['rope', /4 heads.*6/, (T) => T([2, 6]).rope(4)],
   ['rope_?off', /4 heads.*6/, (T) => T([2, 6]).ropeOff(4, 10000, 1)],
   ['attention', /2, ?3.*4, ?5/, (T) => T([2, 3]).attention(T([4, 5]), T([4, 2]))],
@@ -66,6 +74,7 @@ const counted = [
   ['mhaCausalOff offset', (n, T) => T([1, 4]).mhaCausalOff(T([3, 4]), T([3, 4]), 1, 1, n)],
   ['kvCache capacity', (n, T, ctx) => ctx.kvCache(n, 2)],
   ['kvCache width', (n, T, ctx) => ctx.kvCache(2, n)],
+  ['appendRope heads', (n, T, ctx) => ctx.kvCache(2, 2).appendRope(T([1, 2]), T([1, 2]), n)],
   ['truncate', (n, T, ctx) => ctx.kvCache(2, 2).truncate(n)],
   ['empty shape', (n, T, ctx) => ctx.empty([2, n])],
   ['tensor shape', (n, T, ctx) => ctx.tensor([1, 2], [2, n])],
@@ -81,7 +90,10 @@ const counted = [
 
 // [label, call with something else in the place of a tensor]
 const foreign = [
-  ...['mm', 'mmBt', 'add', 'sub', 'mul', 'div', 'addBias', 'rmsnorm'].map((op) => [op, (x, T) => T([2, 3])[op](x)]),
+  ...['mm', 'mmBt', 'add', 'sub', 'mul', 'div', 'addBias', 'rmsnorm', 'swiglu', 'geglu', 'gegluTanh'].map((op) => [op, (x, T) => T([2, 3])[op](x)]),
+  ['addRmsnorm r', (x, T) => T([2, 3]).addRmsnorm(x, T([3]))],
+  ['addLayernorm b', (x, T) => T([2, 3]).addLayernorm(T([2, 3]), T([3]), x)],
+  ['appendRope v', (x, T, ctx) => ctx.kvCache(2, 2).appendRope(T([1, 2]), x, 1)],
   ['layernorm weight', (x, T) => T([2, 3]).layernorm(x, T([3]))],
   ['layernorm bias', (x, T) => T([2, 3]).layernorm(T([3]), x)],
   ['attention k', (x, T) => T([2, 3]).attention(x, T([2, 3]))],
@@ -100,6 +112,8 @@ const calls = (T, U = T) => ({
   dup: () => T([2, 3]).dup([6]), gather0: () => T([2, 3]).gather0([0]), rope: () => T([2, 4]).rope(1), mulScalarNumber: () => T([2, 3]).mulScalar(2),
   mm: () => T([2, 3]).mm(U([3, 2])), mmBt: () => T([2, 3]).mmBt(U([2, 3])), add: () => T([2, 3]).add(U([2, 3])),
   mulScalar: () => T([2, 3]).mulScalar(U([1])), addBias: () => T([2, 3]).addBias(U([3])), rmsnorm: () => T([2, 3]).rmsnorm(U([3])),
+  swiglu: () => T([2, 3]).swiglu(U([2, 3])), addBiasGelu: () => T([2, 3]).addBias(U([3]), 'gelu'),
+  addRmsnorm: () => T([2, 3]).addRmsnorm(U([2, 3]), U([3]))[0], addLayernorm: () => T([2, 3]).addLayernorm(U([2, 3]), U([3]), U([3]))[1],
   layernorm: () => T([2, 3]).layernorm(U([3]), U([3])), attention: () => T([2, 3]).attention(U([2, 3]), U([2, 3])),
   mhaDecode: () => T([1, 4]).mhaDecode(U([3, 4]), U([3, 4]), 1, 1), mhaCausal: () => T([3, 4]).mhaCausal(U([3, 4]), U([3, 4]), 1, 1),
   mhaCausalOff: () => T([1, 4]).mhaCausalOff(U([3, 4]), U([3, 4]), 1, 1, 2),
@@ -134,7 +148,12 @@ export const misuse = {
     for (const bad of ['1', null, {}, undefined]) throws(() => ctx.tensor([1, 2], [2]).mulScalar(bad), TensorError, 'invalid-argument');
     for (const bad of ['1', null, {}]) {
       throws(() => ctx.tensor([1, 2], [1, 2]).rmsnorm(ctx.tensor([1, 2], [2]), bad), TensorError, 'invalid-argument');
+      throws(() => ctx.tensor([1, 2], [1, 2]).addRmsnorm(ctx.tensor([1, 2], [1, 2]), ctx.tensor([1, 2], [2]), bad), TensorError, 'invalid-argument');
+      throws(() => ctx.kvCache(1, 2).appendRope(ctx.tensor([1, 2], [1, 2]), ctx.tensor([1, 2], [1, 2]), 1, bad), TensorError, 'invalid-argument');
       throws(() => ctx.tensor([1, 2], [1, 2]).mmBt(ctx.tensor([1, 2], [1, 2]), bad), TensorError, 'invalid-argument');
+    }
+    for (const bad of ['tanh', '', 'Gelu', 1, 0, null, false, {}, ['gelu']]) {
+      throws(() => ctx.tensor([1, 2], [2]).addBias(ctx.tensor([1, 2], [2]), bad), TensorError, 'invalid-argument', /addBias: activation .*relu, silu, gelu, geluTanh/);
     }
     await stillWorks(ctx);
   },
@@ -223,6 +242,7 @@ export const misuse = {
     const cache = ctx.kvCache(2, 2);
     cache.dispose();
     throws(() => cache.append(T([1, 2]), T([1, 2])), TensorError, 'disposed');
+    throws(() => cache.appendRope(T([1, 2]), T([1, 2]), 1), TensorError, 'disposed');
     throws(() => cache.k, TensorError, 'disposed');
     throws(() => cache.truncate(0), TensorError, 'disposed');
     const many = Array.from({ length: 1000 }, (_, i) => ctx.tensor([i, -i], [2])); // a double free must hit no other handle

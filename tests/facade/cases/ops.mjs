@@ -41,6 +41,13 @@ const binary = Object.fromEntries(Object.entries(ref.binary).map(([op, f]) => [`
   await check(x[op](x), [7, 11], Array.from(a, (v) => f(v, v))); // one handle for both inputs
 }]));
 
+const gated = Object.fromEntries(Object.entries(ref.gated).map(([op, f]) => [`Tensor.${op}`, async (env) => {
+  const ctx = await env.context();
+  const [a, b] = [values(77, 4).map((v) => v * 3.9), values(77, 5)];
+  const [gate, up] = [ctx.tensor(a, [7, 11]), ctx.tensor(b, [7, 11])];
+  await twice(() => gate[op](up), [7, 11], Array.from(a, (v, i) => f(v, b[i])), TRANSCENDENTAL);
+}]));
+
 export const ops = {
   'Context.tensor copies at the call, from arrays and from views': async (env) => {
     const ctx = await env.context();
@@ -75,6 +82,7 @@ export const ops = {
   },
   ...unary,
   ...binary,
+  ...gated,
   'Tensor.mm': async (env) => {
     const ctx = await env.context();
     for (const [m, k, n] of [[1, 1, 1], [3, 5, 7], [17, 33, 19], [65, 64, 66]]) {
@@ -104,6 +112,11 @@ export const ops = {
     const [a, b] = [values(21, 7), values(7, 8)];
     const [x, bias] = [ctx.tensor(a, [3, 7]), ctx.tensor(b, [7])];
     await twice(() => x.addBias(bias), [3, 7], Array.from(a, (v, i) => v + b[i % 7]));
+    await check(x.addBias(bias, undefined), [3, 7], Array.from(a, (v, i) => v + b[i % 7]));
+    for (const activation of ['relu', 'silu', 'gelu', 'geluTanh']) {
+      const want = Array.from(a, (v, i) => ref.unary[activation](v + b[i % 7]));
+      await twice(() => x.addBias(bias, activation), [3, 7], want, TRANSCENDENTAL);
+    }
   },
   'Tensor.dup': async (env) => {
     const ctx = await env.context();
@@ -149,6 +162,39 @@ export const ops = {
     const [x, weight, bias] = [ctx.tensor(a, [3, 37]), ctx.tensor(w, [37]), ctx.tensor(b, [37])];
     await twice(() => x.layernorm(weight, bias), [3, 37], ref.layernorm(a, w, b, 37), ROWS);
     await check(x.layernorm(weight, bias, 0.5), [3, 37], ref.layernorm(a, w, b, 37, 0.5), ROWS);
+  },
+  'Tensor.addRmsnorm and addLayernorm give the sum and its norm': async (env) => {
+    const ctx = await env.context();
+    const before = ctx.memory().tensors;
+    for (const d of [37, 8200]) {
+      const [a, r, w, b] = [values(3 * d, 13), values(3 * d, 14), values(d, 15), values(d, 16)];
+      const added = Float32Array.from(a, (v, i) => v + r[i]);
+      const [x, y, weight, bias] = [ctx.tensor(a, [3, d]), ctx.tensor(r, [3, d]), ctx.tensor(w, [d]), ctx.tensor(b, [d])];
+      for (const eps of [undefined, 0.5]) {
+        for (const [[sum, normed], want] of [
+          [x.addRmsnorm(y, weight, eps), ref.rmsnorm(added, w, d, eps)],
+          [x.addLayernorm(y, weight, bias, eps), ref.layernorm(added, w, b, d, eps)],
+        ]) {
+          await check(sum, [3, d], [...added]);
+          await check(normed, [3, d], want, ROWS);
+          sum.dispose();
+          same(normed.disposed, false, 'the norm after its sum');
+          await check(normed, [3, d], want, ROWS);
+          normed.dispose();
+        }
+      }
+      [x, y, weight, bias].forEach((t) => t.dispose());
+    }
+    same(ctx.memory().tensors, before, 'tensors');
+    const x = ctx.tensor([3, 4], [1, 2]);
+    const one = ctx.tensor([1, 1], [2]);
+    const [sum, normed] = ctx.scope(() => x.addRmsnorm(x, one));
+    await check(sum, [1, 2], [6, 8]);
+    same(ctx.memory().tensors, before + 4, 'both kept by a scope');
+    const kept = ctx.scope(() => x.addLayernorm(x, one, one)[0]);
+    await check(kept, [1, 2], [6, 8]);
+    same(ctx.memory().tensors, before + 5, 'one kept by a scope');
+    [x, one, sum, normed, kept].forEach((t) => t.dispose());
   },
   'Tensor.rope and ropeOff': async (env) => {
     const ctx = await env.context();
@@ -232,6 +278,24 @@ export const ops = {
     const got = Float32Array.from((await Promise.all(steps)).flatMap((x) => [...x]));
     close(got, ref.mha(q, k, v, t, t, hq, hkv, dh, 0), ATTENTION);
   },
+  'KvCache.appendRope turns keys at their place': async (env) => {
+    const ctx = await env.context();
+    for (const dh of [6, 8]) {
+      const [k, v] = [values(5 * 2 * dh, 31), values(5 * 2 * dh, 32)];
+      for (const base of [undefined, 500]) {
+        const cache = ctx.kvCache(6, 2 * dh);
+        for (const [from, to] of [[0, 3], [3, 4], [4, 4], [4, 5]]) {
+          const part = (x) => ctx.tensor(x.slice(from * 2 * dh, to * 2 * dh), [to - from, 2 * dh]);
+          cache.appendRope(part(k), part(v), 2, base);
+        }
+        same(cache.length, 5);
+        const none = new Array(2 * dh).fill(0);
+        await check(cache.k, [6, 2 * dh], [...ref.rope(k, 5, 2, base), ...none], TRANSCENDENTAL);
+        await check(cache.v, [6, 2 * dh], [...v, ...none]);
+        cache.dispose();
+      }
+    }
+  },
   'empty in, empty out': async (env) => {
     const ctx = await env.context();
     const none = ctx.tensor([], [0, 4]);
@@ -239,6 +303,7 @@ export const ops = {
     for (const op of Object.keys(ref.unary)) await check(none[op](), [0, 4], []);
     await check(none.add(none), [0, 4], []);
     await check(none.softmax(), [0, 4], []);
+    for (const t of none.addRmsnorm(none, ctx.empty([4]))) await check(t, [0, 4], []);
     await check(none.transpose2d(), [4, 0], []);
     await check(none.mm(ctx.empty([4, 3])), [0, 3], []);
     await check(ctx.empty([2, 0]).mm(ctx.empty([0, 3])), [2, 3], [0, 0, 0, 0, 0, 0]);
