@@ -1,5 +1,5 @@
 // The rows of suite.json, which the page and the native benchmarks share.
-import suite from '../suite.json';
+import suite from '../suite.json' with { type: 'json' };
 
 /** Every row as `{ name, op, dims, chain, plot, rounds }`, in order. `small` caps the dimensions for software adapters. */
 export function rows({ small = false, only } = {}) {
