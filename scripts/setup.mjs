@@ -82,6 +82,7 @@ async function rustup(...args) {
 const parts = {
   modules: { what: 'the npm packages of this project', present: () => hasModules(root), install: () => npmCi(root) },
   demo: { what: 'the npm packages of the demo page', present: () => hasModules(join(root, 'www')), install: () => npmCi(join(root, 'www')) },
+  bench: { what: 'the npm packages of the benchmark page', present: () => hasModules(join(root, 'bench')), install: () => npmCi(join(root, 'bench')) },
   target: {
     what: `Rust's ${WASM} target`,
     present: () => existsSync(join(ask('rustc', '--print', 'sysroot') ?? '', 'lib', 'rustlib', WASM)),

@@ -38,6 +38,7 @@ const steps = {
   clippyWasm: { what: 'clippy, wasm32', group: 'check', needs: ['lint', 'target'], run: clippy('--lib', '--test', 'integration', '--target', WASM) },
   doc: { what: 'documentation', group: 'check', run: cargo(['doc', '--locked', '--no-deps', '--quiet'], { env: { RUSTDOCFLAGS: '-Dwarnings' } }) },
   types: { what: 'types', group: 'check', needs: ['modules'], run: () => run(process.execPath, [tsc, '-p', 'tsconfig.json'], { limit: 120 }) },
+  speed: { what: "the README's table of speeds", group: 'check', run: () => run(process.execPath, [join('scripts', 'bench-report.mjs'), '--check'], { limit: 60 }) },
   native: { what: 'Rust tests, native', needs: ['vulkan'], counts: true, run: cargo(['test', '--locked', '--', '--show-output'], { limit: 1800 }) },
   build: { what: 'npm package', needs: ['modules', 'target', 'bindgen'], run: () => build().then(() => ({ ok: true, output: '' }), (error) => ({ ok: false, output: '', why: error.message })) },
   chrome: { what: 'Rust tests, Chromium', needs: ['target', 'bindgen', 'chromium', 'chromedriver'], counts: true, run: rustInBrowser('chrome') },
@@ -46,6 +47,7 @@ const steps = {
   package: { what: 'the npm package', after: 'build', needs: ['modules', 'chromium'], counts: true, run: nodeTests('package', 900) },
   facade: { what: 'the JavaScript facade', after: 'build', needs: ['modules', 'chromium', 'firefox', 'geckodriver', 'vulkan'], counts: true, run: nodeTests('facade', 1500) },
   page: { what: 'the demo page', after: 'build', needs: ['modules', 'demo', 'chromium', 'firefox', 'geckodriver', 'vulkan'], counts: true, run: nodeTests('page', 900) },
+  bench: { what: 'the benchmark page', after: 'build', needs: ['modules', 'bench', 'chromium'], counts: true, run: nodeTests('bench', 600) },
   models: { what: 'the example models', extra: true, after: 'build', needs: ['modules', 'demo', 'pip', 'chromium', 'firefox', 'geckodriver', 'vulkan'], counts: true, run: testModels },
 };
 
