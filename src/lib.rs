@@ -58,6 +58,8 @@ pub use context::Context;
 pub use device::{Memory, Stats};
 pub use error::{Error, ErrorKind, Result};
 pub use ops::KvCache;
+#[doc(hidden)]
+pub use ops::kernels_of;
 pub use tensor::Tensor;
 
 /// The README's example as a doc test.

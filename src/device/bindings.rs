@@ -1,52 +1,48 @@
 //! Bind group layouts, shared by all kernels of one arity, and the cache of bind groups.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use super::pool::Buffer;
 use super::{INPUTS_MAX, SLOT};
+use crate::platform::{Bindings, Group, Layout};
 
 /// One layout for each number of inputs: read-only inputs, one output, then the uniform slot.
-pub(crate) struct Layouts(Vec<(wgpu::BindGroupLayout, wgpu::PipelineLayout)>);
+pub(crate) struct Layouts(Vec<Layout>);
 
 impl Layouts {
     pub(crate) fn new(device: &wgpu::Device) -> Self {
-        Self((0..=INPUTS_MAX).map(|inputs| Self::layout(device, inputs)).collect())
+        let layout = |inputs| Layout::new(device, Bindings { inputs, outputs: 1 });
+        Self((0..=INPUTS_MAX as usize).map(layout).collect())
     }
 
-    fn layout(device: &wgpu::Device, inputs: u32) -> (wgpu::BindGroupLayout, wgpu::PipelineLayout) {
-        let entry = |binding, ty, has_dynamic_offset| wgpu::BindGroupLayoutEntry {
-            binding,
-            visibility: wgpu::ShaderStages::COMPUTE,
-            ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None },
-            count: None,
-        };
-        let storage = |read_only| wgpu::BufferBindingType::Storage { read_only };
-        let entries: Vec<_> = (0..inputs)
-            .map(|i| entry(i, storage(true), false))
-            .chain([entry(inputs, storage(false), false), entry(inputs + 1, wgpu::BufferBindingType::Uniform, true)])
-            .collect();
-        let group =
-            device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries });
-        let pipeline = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: None,
-            bind_group_layouts: &[Some(&group)],
-            immediate_size: 0,
-        });
-        (group, pipeline)
-    }
-
-    pub(crate) fn group(&self, inputs: usize) -> &wgpu::BindGroupLayout {
-        &self.0[inputs].0
-    }
-
-    pub(crate) fn pipeline(&self, inputs: usize) -> &wgpu::PipelineLayout {
-        &self.0[inputs].1
+    pub(crate) fn of(&self, inputs: usize) -> &Layout {
+        &self.0[inputs]
     }
 }
 
 /// The ids of the bound buffers, inputs then output, 0 for none.
 type Key = [u32; INPUTS_MAX as usize + 1];
+
+/// Mixes numbers that nobody chooses to collide, in a fraction of the standard hasher's time.
+#[derive(Default)]
+struct Mix(u64);
+
+impl Hasher for Mix {
+    fn write(&mut self, bytes: &[u8]) {
+        for word in bytes.chunks(4) {
+            let word = word.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
+            self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+type Map<K, V> = HashMap<K, V, BuildHasherDefault<Mix>>;
 
 /// Groups kept at most; when full the cache starts anew.
 const KEEP_GROUPS: usize = 8192;
@@ -54,9 +50,9 @@ const KEEP_GROUPS: usize = 8192;
 /// Bind groups by the buffers they bind. The uniform slot is chosen by dynamic offset, so parameters never need another.
 #[derive(Default)]
 pub(crate) struct BindGroups {
-    groups: HashMap<Key, Arc<wgpu::BindGroup>>,
+    groups: Map<Key, Arc<Group>>,
     /// Which keys name a buffer, so that its groups go with it.
-    of_buffer: HashMap<u32, Vec<Key>>,
+    of_buffer: Map<u32, Vec<Key>>,
     pub(crate) created: u64,
 }
 
@@ -68,7 +64,7 @@ impl BindGroups {
         ring: &wgpu::Buffer,
         inputs: &[&Buffer],
         output: &Buffer,
-    ) -> Arc<wgpu::BindGroup> {
+    ) -> Arc<Group> {
         let mut key = Key::default();
         for (slot, buffer) in key.iter_mut().zip(inputs.iter().chain([&output])) {
             *slot = buffer.id;
@@ -80,25 +76,8 @@ impl BindGroups {
             self.groups.clear();
             self.of_buffer.clear();
         }
-        let mut entries: Vec<_> = inputs
-            .iter()
-            .chain([&output])
-            .zip(0..)
-            .map(|(buffer, binding)| wgpu::BindGroupEntry { binding, resource: buffer.raw.as_entire_binding() })
-            .collect();
-        entries.push(wgpu::BindGroupEntry {
-            binding: entries.len() as u32,
-            resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                buffer: ring,
-                offset: 0,
-                size: wgpu::BufferSize::new(SLOT as u64),
-            }),
-        });
-        let group = Arc::new(device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: None,
-            layout: layouts.group(inputs.len()),
-            entries: &entries,
-        }));
+        let buffers = inputs.iter().chain([&output]).map(|buffer| &buffer.raw);
+        let group = Arc::new(layouts.of(inputs.len()).group(device, buffers, ring, SLOT as u64));
         self.created += 1;
         self.groups.insert(key, group.clone());
         for id in key.into_iter().filter(|id| *id != 0) {

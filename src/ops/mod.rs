@@ -7,5 +7,7 @@ mod kv_cache;
 mod matmul;
 mod norm;
 mod rope;
+pub(crate) mod warmup;
 
 pub use kv_cache::KvCache;
+pub use warmup::kernels_of;

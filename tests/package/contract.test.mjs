@@ -38,7 +38,10 @@ it('every declaration of the contract is published', () => {
   assert.deepEqual(contract.filter((declaration) => !published.includes(declaration)), []);
 });
 
-it('nothing is published beyond the contract, but constructors that keep users out', () => {
-  const extra = published.filter((declaration) => !contract.includes(declaration));
+/** What the contract leaves to us: heads of our own declarations. */
+const OURS = [/^export type OpName = /, /^Context: warmup \( /];
+
+it('nothing is published beyond the contract, but what is ours and constructors that keep users out', () => {
+  const extra = published.filter((declaration) => !contract.includes(declaration) && !OURS.some((ours) => ours.test(declaration)));
   assert.deepEqual(extra.filter((declaration) => !/^\w+: private constructor \( \)$/.test(declaration) && declaration !== 'export { }'), []);
 });
