@@ -18,6 +18,11 @@ export type Activation = 'relu' | 'silu' | 'gelu' | 'geluTanh';
 /** A GPU as the browser offers it. */
 export interface AdapterInfo { index: number; name: string; backend: string; deviceType: 'discrete-gpu' | 'integrated-gpu' | 'virtual-gpu' | 'cpu' | 'other' }
 
+/** What `Context.warmup` can compile: a method of `Tensor`, `empty`, or `kvCache` for all that a cache does. */
+export type OpName = 'empty' | 'kvCache' | 'mm' | 'mmBt' | 'silu' | 'sigmoid' | 'sqrt' | 'gelu' | 'geluTanh' | 'relu' | 'add' | 'sub' | 'mul' | 'div'
+  | 'mulScalar' | 'addBias' | 'dup' | 'gather0' | 'transpose2d' | 'softmax' | 'rmsnorm' | 'layernorm' | 'rope' | 'ropeOff'
+  | 'mhaDecode' | 'mhaCausal' | 'mhaCausalOff' | 'attention';
+
 /** A device, and all that is computed on it. Tensors of two contexts never mix. */
 export class Context {
   /** A context on the best adapter. Rejects with `no-webgpu` or `no-adapter`, and what to do about it. */
@@ -54,6 +59,11 @@ export class Context {
 
   /** An empty cache of up to `capacity` rows of `width` keys and as many values. */
   kvCache(capacity: number, width: number): KvCache;
+  /**
+   * Compiles what these ops need (all, unless given), whatever the shapes, side by side and beside the page, so that the first
+   * call is as fast as the next. `onProgress` hears how many pipelines of how many are done.
+   */
+  warmup(ops?: readonly OpName[], options?: { onProgress?: (done: number, total: number) => void }): Promise<void>;
   /** GPU memory: buffers and bytes of live tensors and caches, bytes kept for reuse, and the most that was live at once. */
   memory(): { tensors: number; liveBytes: number; pooledBytes: number; peakBytes: number };
   /** Runs `f` and disposes of the tensors and caches that it made and did not return (alone, or in arrays and objects). */

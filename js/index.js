@@ -211,8 +211,12 @@ const OPS = {
 
 // === Handles ===
 
-/** A net for handles that nobody disposed of. */
-const lostHandles = new FinalizationRegistry(([release, handle]) => release(handle));
+/** Nets for handles that nobody disposed of. Registering costs as much as an op, and what an open scope owns needs none. */
+const nets = {
+  Tensor: new FinalizationRegistry((handle) => wasm.free(handle)),
+  KvCache: new FinalizationRegistry((handle) => wasm.cacheFree(handle)),
+  Context: new FinalizationRegistry((handle) => wasm.contextFree(handle)),
+};
 
 let quickShape;
 
@@ -221,7 +225,9 @@ function lastShape(handle) {
   // A view is empty once wasm memory has grown.
   if (!quickShape?.length) quickShape = new Uint32Array(exports.memory.buffer, wasm.shapeAddress(), 9);
   const rank = quickShape[0];
-  const shape = rank < 9 ? Array.from(quickShape.subarray(1, rank + 1)) : Array.from(wasm.shapeOf(handle));
+  if (rank > 8) return Object.freeze(Array.from(wasm.shapeOf(handle)));
+  const shape = [];
+  for (let i = 1; i <= rank; i++) shape.push(quickShape[i]);
   return Object.freeze(shape);
 }
 
@@ -239,7 +245,6 @@ export class Tensor {
     this.#context = context;
     this.#handle = handle;
     this.#shape = lastShape(handle);
-    lostHandles.register(this, [wasm.free, handle], this);
     context[KEY].made(this);
   }
 
@@ -256,17 +261,24 @@ export class Tensor {
 
     for (const [name, checks] of Object.entries(OPS)) {
       const run = wasm[name];
+      // Written out: a list a call would cost more than the call.
+      const [one, two, three, four, five] = checks;
       const method = {
-        [name](...given) {
-          const handle = handleOf(name, 'this', this);
-          const passed = checks.map((check, i) => check(name, given[i]));
-          const made = run(this.#context[KEY].handle, handle, ...passed);
-          const give = (y) => new Tensor(KEY, this.#context, y);
-          return typeof made === 'number' ? give(made) : Array.from(made, give);
+        [name](a, b, c, d, e) {
+          const x = handleOf(name, 'this', this);
+          const context = this.#context;
+          const made = run(context[KEY].handle, x, one?.(name, a), two?.(name, b), three?.(name, c), four?.(name, d), five?.(name, e));
+          if (typeof made === 'number') return new Tensor(KEY, context, made);
+          return Array.from(made, (y) => new Tensor(KEY, context, y));
         },
       };
       Object.defineProperty(Tensor.prototype, name, { value: method[name], writable: true, configurable: true });
     }
+  }
+
+  /** What nobody owns goes with its last reference. */
+  [KEY]() {
+    nets.Tensor.register(this, this.#handle, this);
   }
 
   #live(op, name) {
@@ -305,7 +317,7 @@ export class Tensor {
 
   dispose() {
     if (this.#handle === undefined) return;
-    lostHandles.unregister(this);
+    nets.Tensor.unregister(this);
     wasm.free(this.#handle);
     this.#handle = undefined;
   }
@@ -330,8 +342,11 @@ export class KvCache {
     this.#handle = handle;
     this.#capacity = capacity;
     this.#width = width;
-    lostHandles.register(this, [wasm.cacheFree, handle], this);
     context[KEY].made(this);
+  }
+
+  [KEY]() {
+    nets.KvCache.register(this, this.#handle, this);
   }
 
   #live(op) {
@@ -384,7 +399,7 @@ export class KvCache {
 
   dispose() {
     if (this.#handle === undefined) return;
-    lostHandles.unregister(this);
+    nets.KvCache.unregister(this);
     this.#k?.dispose();
     this.#v?.dispose();
     wasm.cacheFree(this.#handle);
@@ -426,7 +441,7 @@ export class Context {
     Object.defineProperty(this, KEY, {
       value: {
         handle,
-        made: (value) => scopes.at(-1)?.add(value),
+        made: (value) => (scopes.length > 0 ? scopes[scopes.length - 1].add(value) : value[KEY]()),
         aside: (f) => {
           const open = scopes.splice(0);
           try {
@@ -439,7 +454,7 @@ export class Context {
     });
     this.#info = wasm.contextInfo(handle);
     this.#lost = wasm.contextLost(handle);
-    lostHandles.register(this, [wasm.contextFree, handle], this);
+    nets.Context.register(this, handle);
   }
 
   static async create(options) {
@@ -565,6 +580,15 @@ export class Context {
     const op = 'kvCache';
     const handle = wasm.cacheCreate(this[KEY].handle, u32(op, 'capacity', capacity), u32(op, 'width', width));
     return new KvCache(KEY, this, handle, capacity, width);
+  }
+
+  warmup(ops, options) {
+    const op = 'warmup';
+    const strings = Array.isArray(ops) && ops.every((name) => typeof name === 'string');
+    if (ops !== undefined && !strings) fail(op, 'invalid-argument', `ops is ${show(ops)}, but an array of names of ops is expected`);
+    const progress = options?.onProgress;
+    if (progress !== undefined && typeof progress !== 'function') fail(op, 'invalid-argument', `onProgress is ${show(progress)}, but a function is expected`);
+    return wasm.warmup(this[KEY].handle, ops, progress);
   }
 
   memory() {

@@ -110,6 +110,12 @@ impl Context {
         self.gpu.stats()
     }
 
+    /// The kernels whose pipelines exist, for tests.
+    #[doc(hidden)]
+    pub fn compiled(&self) -> Vec<&'static str> {
+        self.gpu.compiled()
+    }
+
     /// Bytes of GPU memory that this context holds.
     pub fn memory(&self) -> Memory {
         // The context's own tables are nobody's tensors. Locked first: a table that another thread makes in between would

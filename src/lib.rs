@@ -57,6 +57,8 @@ mod unroll;
 pub use context::Context;
 pub use device::{Memory, Stats};
 pub use error::{Error, ErrorKind, Result};
+#[doc(hidden)]
+pub use ops::kernels_of;
 pub use ops::{Activation, KvCache};
 pub use tensor::Tensor;
 

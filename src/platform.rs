@@ -1,9 +1,30 @@
-//! The one place that knows a browser from a native program: adapters, error scopes, and waiting for the GPU.
+//! The one place that knows a browser from a native program: adapters, pipelines and command buffers, error scopes, and
+//! waiting for the GPU.
 
 use std::future::poll_fn;
 use std::task::Poll;
 
+pub(crate) use self::commands::{Commands, Group, Layout, Pipeline};
 pub(crate) use self::sys::*;
+
+#[cfg_attr(not(target_arch = "wasm32"), path = "platform/commands_native.rs")]
+#[cfg_attr(target_arch = "wasm32", path = "platform/commands_web.rs")]
+mod commands;
+
+/// How many buffers a kernel reads and writes. Its uniform parameters are bound behind them.
+#[derive(Clone, Copy)]
+pub(crate) struct Bindings {
+    pub(crate) inputs: usize,
+    pub(crate) outputs: usize,
+}
+
+impl Bindings {
+    /// What each binding is, in terms of the caller.
+    fn kinds<T: Copy>(self, [read, write, uniform]: [T; 3]) -> impl Iterator<Item = T> {
+        let reads = std::iter::repeat_n(read, self.inputs);
+        reads.chain(std::iter::repeat_n(write, self.outputs)).chain([uniform])
+    }
+}
 
 /// Lets other futures of the same task run once.
 pub(crate) async fn yield_once() {
@@ -21,10 +42,11 @@ pub(crate) async fn yield_once() {
 #[cfg(not(target_arch = "wasm32"))]
 mod sys {
     use std::pin::pin;
-    use std::sync::Arc;
+    use std::sync::{Arc, Mutex, PoisonError};
     use std::task::{Context, Poll, Waker};
+    use std::thread;
 
-    use crate::device::{Adapter, Event, Lost, Verdict};
+    use crate::device::{Adapter, Event, Gpu, Lost, Verdict};
     use crate::error::{ErrorKind, Result};
 
     /// Errors carry the line that called the op.
@@ -77,6 +99,33 @@ mod sys {
         }
     }
 
+    /// Compiles rows of the kernel table in as many threads as the machine runs at once, and settles their verdicts.
+    pub(crate) fn compile(gpu: &Arc<Gpu>, rows: Vec<(usize, Verdict)>) {
+        let threads = thread::available_parallelism().map_or(1, usize::from).min(rows.len());
+        let rows = Arc::new(Mutex::new(rows));
+        for _ in 0..threads {
+            let (gpu, rows) = (gpu.clone(), rows.clone());
+            let next = move || rows.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let work = move || {
+                while let Some((row, verdict)) = next() {
+                    let (layout, desc) = gpu.parts(row);
+                    let scopes = Scopes::push(&gpu.device);
+                    let pipeline = layout.pipeline(&gpu.device, desc);
+                    let made = Verdict::new();
+                    scopes.pop(&made);
+                    let failed = made.failed();
+                    if failed.is_none() {
+                        gpu.adopt(row, pipeline);
+                    }
+                    verdict.settle(failed.map_or(Ok(()), Err));
+                }
+            };
+            if thread::Builder::new().spawn(work.clone()).is_err() {
+                work();
+            }
+        }
+    }
+
     /// Waits for a mapping by driving the device; nobody else polls it. `None` if it can no longer come.
     pub(crate) async fn arrival(device: &wgpu::Device, mapped: &Arc<Event<bool>>, lost: &Event<Lost>) -> Option<bool> {
         loop {
@@ -94,15 +143,24 @@ mod sys {
 mod sys {
     use std::sync::Arc;
 
-    use js_sys::{Array, Function, Promise, Reflect};
-    use wasm_bindgen::{JsCast, JsValue};
+    use js_sys::{Array, Function, Object, Promise, Reflect};
+    use wasm_bindgen::prelude::*;
     use wasm_bindgen_futures::JsFuture;
 
-    use crate::device::{Adapter, Event, Lost, Verdict};
+    use crate::device::{Adapter, Event, Gpu, Lost, Verdict};
     use crate::error::{Error, ErrorKind, Result};
 
     /// In a browser the caller's line is one of the facade; the JavaScript stack tells more.
     pub(crate) const LOCATIONS: bool = false;
+
+    /// A plain object of these fields.
+    pub(crate) fn object<const N: usize>(fields: [(&str, JsValue); N]) -> JsValue {
+        let object = Object::new();
+        for (name, value) in fields {
+            let _ = Reflect::set(&object, &JsValue::from_str(name), &value);
+        }
+        object.into()
+    }
 
     fn get(object: &JsValue, name: &str) -> JsValue {
         Reflect::get(object, &JsValue::from_str(name)).unwrap_or(JsValue::UNDEFINED)
@@ -167,26 +225,40 @@ mod sys {
         let _ = call(&console, "warn", &JsValue::from_str(message));
     }
 
-    const FILTERS: [&str; 3] = ["internal", "out-of-memory", "validation"];
+    #[wasm_bindgen]
+    #[derive(Clone, Copy, PartialEq)]
+    enum Filter {
+        Internal = "internal",
+        OutOfMemory = "out-of-memory",
+        Validation = "validation",
+    }
+
+    const FILTERS: [Filter; 3] = [Filter::Internal, Filter::OutOfMemory, Filter::Validation];
+
+    #[wasm_bindgen]
+    extern "C" {
+        type Scoped;
+        #[wasm_bindgen(method, js_name = pushErrorScope)]
+        fn push_error_scope(this: &Scoped, filter: Filter);
+        #[wasm_bindgen(method, catch, js_name = popErrorScope)]
+        fn pop_error_scope(this: &Scoped) -> std::result::Result<JsValue, JsValue>;
+    }
 
     /// Catches every fault between `push` and `pop`, and settles the verdict when the browser has told.
     ///
     /// Through the browser's own device: wgpu 30.0.2 panics on a `GPUInternalError` (`Error::from_js` in its
     /// `backend/webgpu.rs`). Use wgpu's scopes again when it no longer does.
-    pub(crate) struct Scopes(JsValue);
+    pub(crate) struct Scopes(Scoped);
 
     impl Scopes {
         pub(crate) fn push(device: &wgpu::Device) -> Self {
-            let device = device.as_webgpu().map_or(JsValue::UNDEFINED, |d| JsValue::from(d.clone()));
-            for filter in FILTERS {
-                let _ = call(&device, "pushErrorScope", &filter.into());
-            }
+            let device: Scoped = super::commands::device(device).unchecked_into();
+            FILTERS.iter().for_each(|filter| device.push_error_scope(*filter));
             Self(device)
         }
 
         pub(crate) fn pop(self, verdict: &Verdict) {
-            let pop = || call(&self.0, "popErrorScope", &JsValue::UNDEFINED).unwrap_or(JsValue::NULL);
-            let popped: Array = [pop(), pop(), pop()].into_iter().collect();
+            let popped: Array = FILTERS.iter().map(|_| self.0.pop_error_scope().unwrap_or(JsValue::NULL)).collect();
             let verdict = verdict.clone();
             wasm_bindgen_futures::spawn_local(async move {
                 verdict.settle(match JsFuture::from(Promise::all(&popped)).await {
@@ -202,7 +274,7 @@ mod sys {
         for (filter, error) in FILTERS.iter().rev().zip(errors.iter()) {
             if error.is_object() {
                 let text = text(&error);
-                return Err(if *filter == "out-of-memory" {
+                return Err(if *filter == Filter::OutOfMemory {
                     ErrorKind::OutOfMemory(text)
                 } else {
                     ErrorKind::Internal(text)
@@ -210,6 +282,44 @@ mod sys {
             }
         }
         Ok(())
+    }
+
+    /// Milliseconds of work after which a page gets its turn.
+    const TURN: f64 = 8.0;
+
+    /// Has the browser compile rows of the kernel table, all at once, and settles their verdicts.
+    pub(crate) fn compile(gpu: &Arc<Gpu>, rows: Vec<(usize, Verdict)>) {
+        let gpu = gpu.clone();
+        wasm_bindgen_futures::spawn_local(async move {
+            let mut since = js_sys::Date::now();
+            for (row, verdict) in rows {
+                if js_sys::Date::now() - since > TURN {
+                    turn().await;
+                    since = js_sys::Date::now();
+                }
+                let (layout, desc) = gpu.parts(row);
+                let pipeline = JsFuture::from(layout.pipeline_async(&gpu.device, desc));
+                let gpu = gpu.clone();
+                wasm_bindgen_futures::spawn_local(async move {
+                    verdict.settle(match pipeline.await {
+                        Ok(pipeline) => {
+                            gpu.adopt(row, pipeline.unchecked_into());
+                            Ok(())
+                        }
+                        Err(why) => Err(ErrorKind::Internal(text(&why))),
+                    });
+                });
+            }
+        });
+    }
+
+    /// Lets the page do what it has to do.
+    async fn turn() {
+        let later = Promise::new(&mut |resolve, _| {
+            let timer = get(&js_sys::global().into(), "setTimeout");
+            let _ = timer.dyn_into::<Function>().map(|timer| timer.call1(&JsValue::UNDEFINED, &resolve));
+        });
+        let _ = JsFuture::from(later).await;
     }
 
     /// Waits for a mapping, which the browser drives. `None` if it can no longer come.

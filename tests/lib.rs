@@ -70,6 +70,7 @@ mod misuse;
 mod ops;
 mod properties;
 mod vectors;
+mod warmup;
 
 #[cfg(not(target_arch = "wasm32"))]
 mod kernels;

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use super::event::Event;
 use super::pool::Buffer;
 use super::readback::Staging;
-use super::verdict::Verdict;
+use super::verdict::{Lineage, Verdict};
 use super::{BATCH_MAX, SLOT};
+use crate::platform::{Commands, Group, Pipeline};
 
 /// One step of a batch, in order.
 enum Command {
-    Dispatch { row: usize, group: Arc<wgpu::BindGroup>, slot: u32, grid: (u32, u32) },
+    Dispatch { row: usize, group: Arc<Group>, grid: (u32, u32) },
     Copy { from: Arc<Buffer>, to: Arc<Staging>, bytes: u64 },
 }
 
@@ -26,6 +27,8 @@ pub(crate) struct Batch {
     /// Counts from 1; a buffer that no batch used says 0.
     pub(crate) id: u64,
     pub(crate) verdict: Verdict,
+    /// That of a result that depends on nothing else.
+    pub(crate) lineage: Lineage,
     commands: Vec<Command>,
     params: Vec<u8>,
     reads: Vec<Read>,
@@ -34,16 +37,30 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    pub(crate) fn new(id: u64) -> Self {
+    pub(crate) fn new() -> Self {
+        let verdict = Verdict::of_batch();
         Self {
-            id,
-            verdict: Verdict::new(),
+            id: 1,
+            lineage: Lineage::of(&verdict),
+            verdict,
             commands: Vec::with_capacity(BATCH_MAX),
             params: Vec::with_capacity(BATCH_MAX * SLOT),
             reads: Vec::new(),
             dispatches: 0,
             cost: 0,
         }
+    }
+
+    /// Starts the next batch in the memory of this one.
+    pub(crate) fn restart(&mut self) {
+        self.id += 1;
+        self.verdict = Verdict::of_batch();
+        self.lineage = Lineage::of(&self.verdict);
+        self.commands.clear();
+        self.params.clear();
+        self.reads.clear();
+        self.dispatches = 0;
+        self.cost = 0;
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -55,19 +72,11 @@ impl Batch {
         self.dispatches == BATCH_MAX || self.cost >= cost_max
     }
 
-    pub(crate) fn dispatch(
-        &mut self,
-        row: usize,
-        group: Arc<wgpu::BindGroup>,
-        params: &[u8],
-        grid: (u32, u32),
-        cost: u64,
-    ) {
-        let slot = self.params.len();
+    pub(crate) fn dispatch(&mut self, row: usize, group: Arc<Group>, params: &[u8], grid: (u32, u32), cost: u64) {
         self.params.extend_from_slice(params);
-        self.params.resize(slot + SLOT, 0);
-        self.commands.push(Command::Dispatch { row, group, slot: slot as u32, grid });
         self.dispatches += 1;
+        self.params.resize(self.dispatches * SLOT, 0);
+        self.commands.push(Command::Dispatch { row, group, grid });
         self.cost = self.cost.saturating_add(cost);
     }
 
@@ -88,37 +97,40 @@ impl Batch {
         &self.reads
     }
 
-    /// One command buffer; dispatches between two copies share a pass. WebGPU orders dispatches that share a buffer.
-    pub(crate) fn encode<'a>(
+    /// Submits all of it as one command buffer. WebGPU orders dispatches that share a buffer.
+    pub(crate) fn submit<'a>(
         &self,
         device: &wgpu::Device,
-        pipeline: impl Fn(usize) -> Option<&'a wgpu::ComputePipeline>,
-    ) -> wgpu::CommandBuffer {
-        let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: None });
-        let mut commands = self.commands.iter().peekable();
-        while commands.peek().is_some() {
-            if matches!(commands.peek(), Some(Command::Dispatch { .. })) {
-                let mut pass =
-                    encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes: None });
-                let mut current = None;
-                while let Some(Command::Dispatch { row, group, slot, grid }) =
-                    commands.next_if(|c| matches!(c, Command::Dispatch { .. }))
-                {
-                    if current != Some(*row) {
-                        current = Some(*row);
-                        if let Some(pipeline) = pipeline(*row) {
-                            pass.set_pipeline(pipeline);
-                        }
-                    }
-                    pass.set_bind_group(0, &**group, &[*slot]);
-                    pass.dispatch_workgroups(grid.0, grid.1, 1);
+        queue: &wgpu::Queue,
+        pipeline: impl Fn(usize) -> Option<&'a Pipeline>,
+    ) {
+        let mut out = Commands::new(device, &OFFSETS);
+        let mut slots = 0..;
+        let mut current = None;
+        for command in &self.commands {
+            match command {
+                Command::Dispatch { row, group, grid } => {
+                    let changed = if current.replace(*row) == Some(*row) { None } else { pipeline(*row) };
+                    let slot = slots.next().unwrap_or(0);
+                    out.dispatch(changed, group, slot, *grid);
+                }
+                Command::Copy { from, to, bytes } => {
+                    current = None;
+                    out.copy(&from.raw, &to.raw, *bytes);
                 }
             }
-            while let Some(Command::Copy { from, to, bytes }) = commands.next_if(|c| matches!(c, Command::Copy { .. }))
-            {
-                encoder.copy_buffer_to_buffer(&from.raw, 0, &to.raw, 0, Some(*bytes));
-            }
         }
-        encoder.finish()
+        out.submit(queue);
     }
 }
+
+/// Where the parameters of each dispatch of a batch lie.
+static OFFSETS: [u32; BATCH_MAX] = {
+    let mut offsets = [0; BATCH_MAX];
+    let mut i = 0;
+    while i < BATCH_MAX {
+        offsets[i] = (i * SLOT) as u32;
+        i += 1;
+    }
+    offsets
+};

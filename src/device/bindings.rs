@@ -1,51 +1,48 @@
 //! Bind group layouts, shared by all kernels of one arity, and the cache of bind groups.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use super::pool::Buffer;
 use super::{INPUTS_MAX, OUTPUTS_MAX, SLOT};
+use crate::platform::{Bindings, Group, Layout};
 
 /// One layout for each number of inputs and of outputs: read-only inputs, outputs, then the uniform slot.
-pub(crate) struct Layouts([Vec<(wgpu::BindGroupLayout, wgpu::PipelineLayout)>; OUTPUTS_MAX]);
+pub(crate) struct Layouts([Vec<Layout>; OUTPUTS_MAX]);
 
 impl Layouts {
     pub(crate) fn new(device: &wgpu::Device) -> Self {
-        Self(std::array::from_fn(|i| (0..=INPUTS_MAX).map(|inputs| Self::layout(device, inputs, i + 1)).collect()))
+        let layout = |inputs, outputs| Layout::new(device, Bindings { inputs, outputs });
+        Self(std::array::from_fn(|i| (0..=INPUTS_MAX).map(|inputs| layout(inputs, i + 1)).collect()))
     }
 
-    fn layout(device: &wgpu::Device, inputs: usize, outputs: usize) -> (wgpu::BindGroupLayout, wgpu::PipelineLayout) {
-        let entry = |binding, ty, has_dynamic_offset| wgpu::BindGroupLayoutEntry {
-            binding,
-            visibility: wgpu::ShaderStages::COMPUTE,
-            ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None },
-            count: None,
-        };
-        let storage = |read_only| wgpu::BufferBindingType::Storage { read_only };
-        let buffers = inputs + outputs;
-        let mut entries: Vec<_> = (0..buffers).map(|i| entry(i as u32, storage(i < inputs), false)).collect();
-        entries.push(entry(buffers as u32, wgpu::BufferBindingType::Uniform, true));
-        let group =
-            device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries });
-        let pipeline = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: None,
-            bind_group_layouts: &[Some(&group)],
-            immediate_size: 0,
-        });
-        (group, pipeline)
-    }
-
-    pub(crate) fn group(&self, inputs: usize, outputs: usize) -> &wgpu::BindGroupLayout {
-        &self.0[outputs - 1][inputs].0
-    }
-
-    pub(crate) fn pipeline(&self, inputs: usize, outputs: usize) -> &wgpu::PipelineLayout {
-        &self.0[outputs - 1][inputs].1
+    pub(crate) fn of(&self, inputs: usize, outputs: usize) -> &Layout {
+        &self.0[outputs - 1][inputs]
     }
 }
 
 /// The ids of the bound buffers, those of outputs behind all that inputs may take, 0 for none.
 type Key = [u32; INPUTS_MAX + OUTPUTS_MAX];
+
+/// Mixes numbers that nobody chooses to collide, in a fraction of the standard hasher's time.
+#[derive(Default)]
+struct Mix(u64);
+
+impl Hasher for Mix {
+    fn write(&mut self, bytes: &[u8]) {
+        for word in bytes.chunks(4) {
+            let word = word.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
+            self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+type Map<K, V> = HashMap<K, V, BuildHasherDefault<Mix>>;
 
 /// Groups kept at most; when full the cache starts anew.
 const KEEP_GROUPS: usize = 8192;
@@ -53,9 +50,9 @@ const KEEP_GROUPS: usize = 8192;
 /// Bind groups by the buffers they bind. The uniform slot is chosen by dynamic offset, so parameters never need another.
 #[derive(Default)]
 pub(crate) struct BindGroups {
-    groups: HashMap<Key, Arc<wgpu::BindGroup>>,
+    groups: Map<Key, Arc<Group>>,
     /// Which keys name a buffer, so that its groups go with it.
-    of_buffer: HashMap<u32, Vec<Key>>,
+    of_buffer: Map<u32, Vec<Key>>,
     pub(crate) created: u64,
 }
 
@@ -67,7 +64,7 @@ impl BindGroups {
         ring: &wgpu::Buffer,
         inputs: &[&Buffer],
         outputs: &[&Buffer],
-    ) -> Arc<wgpu::BindGroup> {
+    ) -> Arc<Group> {
         let mut key = Key::default();
         let (of_inputs, of_outputs) = key.split_at_mut(INPUTS_MAX);
         for (slot, buffer) in of_inputs.iter_mut().zip(inputs).chain(of_outputs.iter_mut().zip(outputs)) {
@@ -80,25 +77,9 @@ impl BindGroups {
             self.groups.clear();
             self.of_buffer.clear();
         }
-        let mut entries: Vec<_> = inputs
-            .iter()
-            .chain(outputs)
-            .zip(0..)
-            .map(|(buffer, binding)| wgpu::BindGroupEntry { binding, resource: buffer.raw.as_entire_binding() })
-            .collect();
-        entries.push(wgpu::BindGroupEntry {
-            binding: entries.len() as u32,
-            resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                buffer: ring,
-                offset: 0,
-                size: wgpu::BufferSize::new(SLOT as u64),
-            }),
-        });
-        let group = Arc::new(device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: None,
-            layout: layouts.group(inputs.len(), outputs.len()),
-            entries: &entries,
-        }));
+        let buffers = inputs.iter().chain(outputs).map(|buffer| &buffer.raw);
+        let layout = layouts.of(inputs.len(), outputs.len());
+        let group = Arc::new(layout.group(device, buffers, ring, SLOT as u64));
         self.created += 1;
         self.groups.insert(key, group.clone());
         for id in key.into_iter().filter(|id| *id != 0) {

@@ -38,6 +38,11 @@ impl<T: Clone> Event<T> {
         self.state().value.clone()
     }
 
+    /// Whether the value has arrived and is as `test` wants it.
+    pub(crate) fn is(&self, test: impl FnOnce(&T) -> bool) -> bool {
+        self.state().value.as_ref().is_some_and(test)
+    }
+
     pub(crate) async fn wait(&self) -> T {
         poll_fn(|cx| {
             let mut state = self.state();

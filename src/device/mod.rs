@@ -9,8 +9,10 @@ mod pool;
 mod readback;
 mod verdict;
 
+use std::future::{Future, poll_fn};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 
 pub(crate) use adapter::{Adapter, adapters};
 pub(crate) use event::Event;
@@ -213,7 +215,7 @@ impl Gpu {
             lost,
             staging_bytes: Arc::default(),
             recorder: Mutex::new(Recorder {
-                batch: Batch::new(1),
+                batch: Batch::new(),
                 pool: Pool::default(),
                 groups: BindGroups::default(),
                 staging: StagingPool::default(),
@@ -254,7 +256,7 @@ impl Gpu {
         }
     }
 
-    fn alive(&self, op: &'static str) -> Result<()> {
+    pub(crate) fn alive(&self, op: &'static str) -> Result<()> {
         match self.lost.get() {
             Some(lost) => Err(Error::new(op, ErrorKind::DeviceLost(lost.message))),
             None => Ok(()),
@@ -333,6 +335,60 @@ impl Gpu {
         Ok(self.storage(buffer))
     }
 
+    /// The names of the rows whose pipelines exist.
+    pub(crate) fn compiled(&self) -> Vec<&'static str> {
+        self.pipelines.names()
+    }
+
+    /// Compiles rows side by side, and beside the caller. `progress` hears how many of how many are done.
+    pub(crate) async fn compile(
+        self: &Arc<Self>,
+        op: &'static str,
+        rows: &[usize],
+        mut progress: impl FnMut(usize, usize),
+    ) -> Result<()> {
+        self.alive(op)?;
+        let mut wanted = Vec::new();
+        let mut open = Vec::new();
+        for row in rows {
+            let (verdict, first) = self.pipelines.ahead(*row);
+            if first {
+                wanted.push((*row, verdict.clone()));
+            }
+            open.push(Box::pin(verdict.wait()));
+        }
+        platform::compile(self, wanted);
+        let (mut outcome, mut reported) = (Ok(()), 0);
+        let all = poll_fn(|cx| {
+            open.retain_mut(|verdict| match verdict.as_mut().poll(cx) {
+                Poll::Pending => true,
+                Poll::Ready(said) => {
+                    outcome = outcome.clone().and(said);
+                    false
+                }
+            });
+            let done = rows.len() - open.len();
+            if done > reported {
+                reported = done;
+                progress(done, rows.len());
+            }
+            if open.is_empty() { Poll::Ready(()) } else { Poll::Pending }
+        });
+        self.lost.or(all).await;
+        self.alive(op)?;
+        outcome.map_err(|kind| Error::new(op, self.fault(kind)))
+    }
+
+    /// What a row's pipeline is made of.
+    pub(crate) fn parts(&self, row: usize) -> (&platform::Layout, &'static Desc) {
+        self.pipelines.parts(row, &self.layouts)
+    }
+
+    /// Keeps a pipeline that was made ahead of time.
+    pub(crate) fn adopt(&self, row: usize, pipeline: platform::Pipeline) {
+        self.pipelines.keep(row, pipeline);
+    }
+
     /// Records one dispatch of `groups` workgroups; `cost` is its estimated number of operations.
     #[allow(clippy::too_many_arguments, reason = "the one place through which every kernel runs")]
     pub(crate) fn dispatch(
@@ -353,8 +409,7 @@ impl Gpu {
             return Err(Error::new(op, ErrorKind::LimitExceeded { what, wanted: groups, limit: GRID_MAX * GRID_MAX }));
         }
         let mut lineage = Lineage::default();
-        let pipeline = self.pipelines.need(row, &self.device, &self.layouts);
-        lineage.add(pipeline);
+        lineage.add(self.pipelines.need(row, &self.device, &self.layouts));
         for input in inputs {
             lineage.merge(&input.lineage());
         }
@@ -383,7 +438,7 @@ impl Gpu {
         }
         bound.iter().for_each(|b| b.used_in(batch.id));
         batch.dispatch(row, group, params, (x as u32, y as u32), cost);
-        lineage.add(&batch.verdict);
+        lineage.merge(&batch.lineage);
         recorder.stats.dispatches += 1;
         let cost_max = if self.software { COST_MAX_SOFTWARE } else { COST_MAX_GPU };
         if alone || recorder.batch.full(cost_max) {
@@ -413,19 +468,18 @@ impl Gpu {
         if recorder.batch.is_empty() {
             return;
         }
-        let next = Batch::new(recorder.batch.id + 1);
-        let batch = std::mem::replace(&mut recorder.batch, next);
+        let batch = &mut recorder.batch;
         let scopes = platform::Scopes::push(&self.device);
         if batch.dispatches() > 0 {
             self.queue.write_buffer(&self.ring, 0, batch.params());
         }
-        let commands = batch.encode(&self.device, |row| self.pipelines.get(row));
-        self.queue.submit([commands]);
+        batch.submit(&self.device, &self.queue, |row| self.pipelines.get(row));
         for Read { staging, bytes, mapped } in batch.reads() {
             let mapped = mapped.clone();
             staging.raw.map_async(wgpu::MapMode::Read, ..*bytes, move |outcome| mapped.set(outcome.is_ok()));
         }
         scopes.pop(&batch.verdict);
+        batch.restart();
         recorder.stats.submits += 1;
         let gone = recorder.pool.trim(recorder.batch.id);
         recorder.destroy(gone);
@@ -459,7 +513,7 @@ impl Gpu {
         }
         let batch = &mut recorder.batch;
         storage.buffer.used_in(batch.id);
-        lineage.add(&batch.verdict);
+        lineage.merge(&batch.lineage);
         batch.read(storage.buffer.clone(), Read { staging: staging.clone(), bytes, mapped: mapped.clone() });
         let batch = batch.id;
         if alone {

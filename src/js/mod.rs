@@ -6,13 +6,16 @@ mod ops;
 mod slab;
 
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
-use js_sys::{Array, Float32Array, Function, Object, Promise, Reflect, Uint8Array};
+use js_sys::{Array, Float32Array, Function, Promise, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 
 use crate::device;
 use crate::error::{Error, ErrorKind};
+use crate::ops::warmup;
+use crate::platform::object;
 use crate::{Context, KvCache, Tensor};
 use slab::Slab;
 
@@ -20,7 +23,7 @@ use slab::Slab;
 const QUICK_RANK: usize = 8;
 
 thread_local! {
-    static CONTEXTS: RefCell<Slab<Context>> = const { RefCell::new(Slab::new()) };
+    static CONTEXTS: RefCell<Slab<Rc<Context>>> = const { RefCell::new(Slab::new()) };
     static TENSORS: RefCell<Slab<Tensor>> = const { RefCell::new(Slab::new()) };
     static CACHES: RefCell<Slab<KvCache>> = const { RefCell::new(Slab::new()) };
     /// `(code, message) => TensorError`
@@ -62,7 +65,8 @@ fn gone(what: &'static str) -> JsValue {
     throw(&Error::new(what, ErrorKind::Internal("a handle that is not there".into())))
 }
 
-fn context(handle: u32) -> Js<Context> {
+/// Shared: a clone of a context clones its name and wgpu's handles.
+fn context(handle: u32) -> Js<Rc<Context>> {
     CONTEXTS.with_borrow(|all| all.get(handle).cloned()).ok_or_else(|| gone("Context"))
 }
 
@@ -90,14 +94,6 @@ fn give(t: Tensor) -> Js<u32> {
 
 fn sizes(shape: &[u32]) -> Vec<usize> {
     shape.iter().map(|s| *s as usize).collect()
-}
-
-fn record(fields: &[(&str, JsValue)]) -> JsValue {
-    let object = Object::new();
-    for (name, value) in fields {
-        let _ = Reflect::set(&object, &JsValue::from_str(name), value);
-    }
-    object.into()
 }
 
 /// To be called once, before anything else.
@@ -142,7 +138,7 @@ pub fn context_at(index: u32) -> Promise {
 
 fn give_context(made: crate::Result<Context>) -> Js<JsValue> {
     let context = made.map_err(|e| throw(&e))?;
-    Ok(CONTEXTS.with_borrow_mut(|all| all.insert(context)).into())
+    Ok(CONTEXTS.with_borrow_mut(|all| all.insert(Rc::new(context))).into())
 }
 
 #[wasm_bindgen(js_name = contextList)]
@@ -150,7 +146,7 @@ pub fn context_list() -> Promise {
     future_to_promise(async {
         let found = device::adapters().await.unwrap_or_default();
         let entries = found.into_iter().zip(0u32..).map(|(adapter, index)| {
-            record(&[
+            object([
                 ("index", index.into()),
                 ("name", adapter.name.into()),
                 ("backend", backend_name(adapter.backend).into()),
@@ -178,7 +174,7 @@ fn type_name(device_type: wgpu::DeviceType) -> &'static str {
 #[wasm_bindgen(js_name = contextInfo)]
 pub fn context_info(c: u32) -> Js<JsValue> {
     let context = context(c)?;
-    Ok(record(&[
+    Ok(object([
         ("backend", backend_name(context.backend).into()),
         ("adapterName", context.adapter_name.as_str().into()),
         ("isSoftware", context.is_software().into()),
@@ -195,14 +191,37 @@ pub fn context_lost(c: u32) -> Js<Promise> {
             wgpu::DeviceLostReason::Destroyed => "destroyed",
             wgpu::DeviceLostReason::Unknown => "unknown",
         };
-        Ok(record(&[("reason", reason.into()), ("message", lost.message.into())]))
+        Ok(object([("reason", reason.into()), ("message", lost.message.into())]))
+    }))
+}
+
+/// Without names, every op. A Promise of nothing; `progress` hears how many pipelines of how many are there.
+#[wasm_bindgen]
+pub fn warmup(c: u32, names: Option<Array>, progress: Option<Function>) -> Js<Promise> {
+    let context = context(c)?;
+    let names = names.map(|names| names.iter().filter_map(|name| name.as_string()).collect::<Vec<_>>());
+    if let Some(error) = names.as_deref().and_then(|names| warmup::unknown(names, js_name)) {
+        return Err(throw(&error));
+    }
+    let rows = warmup::rows(|op| names.as_ref().is_none_or(|names| names.contains(&js_name(op))));
+    context.gpu.alive("warmup").map_err(|e| throw(&e))?;
+    // What the callback throws, the Promise rejects with in the end.
+    let mut thrown = None;
+    Ok(future_to_promise(async move {
+        let compiled = context.gpu.compile("warmup", &rows, |done, total| {
+            if let Some(progress) = &progress {
+                thrown = progress.call2(&JsValue::UNDEFINED, &done.into(), &total.into()).err().or(thrown.take());
+            }
+        });
+        compiled.await.map_err(|e| throw(&e))?;
+        thrown.map_or(Ok(JsValue::UNDEFINED), Err)
     }))
 }
 
 #[wasm_bindgen(js_name = contextMemory)]
 pub fn context_memory(c: u32) -> Js<JsValue> {
     let memory = context(c)?.memory();
-    Ok(record(&[
+    Ok(object([
         ("tensors", (memory.tensors as f64).into()),
         ("liveBytes", (memory.live_bytes as f64).into()),
         ("pooledBytes", (memory.pooled_bytes as f64).into()),

@@ -35,8 +35,8 @@ fn mismatch(op: &'static str, a: &Tensor, b: &Tensor, why: &str) -> Error {
 }
 
 fn run(c: u32, x: u32, f: impl FnOnce(&Context, &Tensor) -> Result<Tensor, Error>) -> Js<u32> {
-    let y = f(&context(c)?, &tensor(x)?);
-    give(y.map_err(|e| throw(&e))?)
+    let context = context(c)?;
+    give(f(&context, &tensor(x)?).map_err(|e| throw(&e))?)
 }
 
 macro_rules! unary {

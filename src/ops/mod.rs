@@ -7,6 +7,8 @@ mod kv_cache;
 mod matmul;
 mod norm;
 mod rope;
+pub(crate) mod warmup;
 
 pub use elementwise::Activation;
 pub use kv_cache::KvCache;
+pub use warmup::kernels_of;

@@ -91,6 +91,15 @@ it('the table of ops lists every host-array op, in Rust and in JavaScript', () =
   for (const name of listed) assert.ok(context.has(camel(name)), name);
 });
 
+it('what warmup can be asked for is every op', () => {
+  const [, body] = read('src/ops/warmup.rs').match(/^uses! \{(.*?)^\}/ms);
+  const rust = [...body.matchAll(/^ {4}(\w+):/gm)].map(([, name]) => (name === 'scale_t' ? 'mulScalar' : camel(name.replace(/_t$/, ''))));
+  const [, union] = read('js/index.d.ts').match(/export type OpName = ([^;]*);/);
+  const names = sorted([...union.matchAll(/'([^']+)'/g)].map(([, name]) => name));
+  assert.deepEqual(names, sorted(rust));
+  assert.deepEqual(names, sorted([...tensor.keys(), 'empty', 'kvCache'].filter((name) => !['toArray', 'dispose'].includes(name))));
+});
+
 it('the table of errors lists every code, and marks those of JavaScript alone', () => {
   const listed = table('Errors').map(([code, when]) => ({ code: codes(code)[0], js: when.endsWith('(JavaScript)') }));
   const [, union] = read('js/index.d.ts').match(/export type ErrorCode = ([^;]*);/);

@@ -2,7 +2,7 @@
 // Each @ts-expect-error line is a mistake that the types must catch.
 
 import { Context, init, KvCache, Tensor, TensorError } from 'tensorweft';
-import type { Activation, AdapterInfo, ErrorCode } from 'tensorweft';
+import type { Activation, AdapterInfo, ErrorCode, OpName } from 'tensorweft';
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false;
 const sure = <T extends true>(): T | undefined => undefined;
@@ -30,6 +30,13 @@ export async function use(bytes: ArrayBuffer, module: WebAssembly.Module): Promi
   ctx.backend = texts[0];
   const facts: [string, string, boolean] = [ctx.backend, ctx.adapterName, ctx.isSoftware];
   const lost: { reason: 'destroyed' | 'unknown'; message: string } = await ctx.lost;
+
+  const names: readonly OpName[] = ['mm', 'kvCache'];
+  await ctx.warmup();
+  await ctx.warmup(names, { onProgress: (done: number, total: number) => console.log(done / total) });
+  await ctx.warmup(['softmax'] as const, {});
+  // @ts-expect-error no such op
+  await ctx.warmup(['matrixProduct']);
 
   const x: Tensor = ctx.tensor(new Float32Array(6), [2, 3]);
   const y = ctx.tensor([1, 2, 3, 4, 5, 6] as const, [2, 3] as const);

@@ -129,6 +129,27 @@ export const memory = {
     ok(spy.n.dispatch >= 200, 'nothing was measured');
     same([spy.n.pipeline, spy.n.shader], [0, 0], 'pipelines and shaders');
   },
+  'ops beyond many batches stay cheap, and none creates anything': async ({ tw, spy }) => {
+    const ctx = await tw.Context.create();
+    const [a, b] = [ctx.tensor([1, 2, 3], [3]), ctx.tensor([1, 1, 1], [3])];
+    const chain = (n) => ctx.scope(() => {
+      let x = a;
+      for (let i = 0; i < n; i++) {
+        const y = x.add(b);
+        if (x !== a) x.dispose();
+        x = y;
+      }
+      return x;
+    });
+    const read = async (x) => { const got = await x.toArray(); x.dispose(); return got; };
+    close(await read(chain(64)), [65, 66, 67]);
+    spy.reset();
+    close(await read(chain(6400)), [6401, 6402, 6403]); // no turn for the page in between: a hundred batches without a verdict
+    same(spy.n.dispatch, 6400, 'dispatches');
+    ok(spy.n.submit <= 6400 / 32, `${spy.n.submit} submits`);
+    same([spy.n.buffer, spy.n.bindGroup, spy.n.pipeline], [0, 0, 0], 'buffers, bind groups and pipelines');
+    ctx.destroy();
+  },
   'memory() counts what is alive': async ({ tw, spy }) => {
     const ctx = await tw.Context.create();
     same(ctx.memory().tensors, 0, 'tensors');
