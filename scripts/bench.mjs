@@ -1,9 +1,9 @@
 // Builds the benchmark page and serves it: `npm run bench`. With `-- --run OUT.json` runs it in headless Chromium.
 // Options of the page: --only=regex --peers=ort,tfjs,jax|none --rounds=7 --small --seconds=170. With --no-build the built page is used as it is.
 
-import { createReadStream, existsSync, statSync, writeFileSync } from 'node:fs';
+import { createReadStream, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { extname, join, normalize } from 'node:path';
+import { dirname, extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from './build.mjs';
 import { browsers } from './browsers.mjs';
@@ -98,6 +98,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
       return;
     }
     const { result, problems } = await runPage(query);
+    mkdirSync(dirname(files[0]), { recursive: true });
     writeFileSync(files[0], `${JSON.stringify(result, null, 1)}\n`);
     for (const problem of problems) console.log(`bench: the page says: ${problem}`);
     if (result.error) throw new Error(result.error);

@@ -12,10 +12,15 @@ export function watchDevices() {
     devices.push(entry);
     const note = (text) => entry.problems.length < 20 && entry.problems.push(text);
     device.addEventListener('uncapturederror', (event) => note(event.error.message.slice(0, 500)));
-    device.lost.then(({ reason, message }) => reason !== 'destroyed' && note(`lost: ${message}`));
+    device.lost.then(({ reason, message }) => {
+      if (reason !== 'destroyed') entry.lost = `its device was lost: ${message.slice(0, 300)}`;
+    });
     return device;
   };
 }
+
+/** Why a device was lost, if it was. */
+export const lossOf = (device) => devices.find((entry) => entry.device === device)?.lost;
 
 /** Problems of a device since they were last asked for. */
 export const takeProblems = (device) => devices.find((entry) => entry.device === device)?.problems.splice(0) ?? [];
@@ -44,6 +49,12 @@ export async function findAdapter(vendor) {
     await sleep(250);
   } while (performance.now() < until);
   throw new Error(vendor ? `no adapter of vendor ${vendor} within 30 s; the last was: ${last}` : 'WebGPU has no adapter here');
+}
+
+/** Writes an array in pieces, which spares the browser one huge staging block. */
+export function write(device, buffer, data) {
+  const piece = 2 ** 22;
+  for (let at = 0; at < data.length; at += piece) device.queue.writeBuffer(buffer, at * 4, data, at, Math.min(piece, data.length - at));
 }
 
 /** Copies byte ranges of one buffer to the host, joined. */

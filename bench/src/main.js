@@ -81,10 +81,16 @@ function show(result) {
   };
   at('limits').replaceChildren(...Object.entries(pairs).map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))));
 
-  const bars = judge(result).map(({ what, must, ok, parts }) => element('tr', {},
-    element('th', { scope: 'row', ok }, ` ${what}`),
-    element('td', {}, must),
-    element('td', {}, element('ul', {}, ...parts.map((part) => element('li', { ok: part.ok }, ` ${part.row}: ${figure(part.value)} ${part.label}, ${figure(part.need)} asked`))))));
+  const bars = judge(result).map(({ what, must, ok, parts }) => {
+    const list = parts.map((part) => element('li', { ok: part.ok }, ` ${part.row}: ${figure(part.value)} ${part.label}, ${figure(part.need)} asked`));
+    const met = parts.filter((part) => part.ok).length;
+    // Few parts stand there, many behind a line that says how many are met; what is missed stands there always.
+    const few = list.length <= 3 ? list : list.filter((_, i) => parts[i].ok === false);
+    const rest = list.filter((item) => !few.includes(item));
+    const cell = element('td', {}, element('ul', {}, ...few));
+    if (rest.length) cell.append(element('details', {}, element('summary', {}, `${met} of ${parts.length} met`), element('ul', {}, ...rest)));
+    return element('tr', {}, element('th', { scope: 'row', ok }, ` ${what}`), element('td', {}, must), cell);
+  });
   at('bars').replaceChildren(header('what', 'must', 'measured'), element('tbody', {}, ...bars));
 
   const libraries = LIBRARIES.filter((name) => result.rows.some((row) => row.results[name]));

@@ -13,18 +13,21 @@ export function draw({ title, x, points }, { width = 460, document } = {}) {
   const low = Math.min(...points.map(({ ms }) => ms));
   const gap = (high / low) ** 0.06;
   last.sort((a, b) => a.ms - b.ms).forEach((point, i) => (point.at = Math.max(point.ms, i ? last[i - 1].at * gap : 0)));
+  // Tens are labelled; between few of them twos and fives as well.
+  const labelled = Math.log10(high / low) < 1.5 ? /^[125]0*$/ : /^10*$/;
+  const tickFormat = (v) => (labelled.test(String(Math.round(v * 1e6))) ? String(v) : '');
   const colour = ({ library }) => `var(--${library})`;
   return Plot.plot({
     document,
     width,
     height: Math.round(width * 0.68),
     marginLeft: 52,
-    marginRight: 118,
+    marginRight: 138,
     marginBottom: 40,
     ariaLabel: `${title}: milliseconds against ${x}`,
     style: { background: 'transparent', fontFamily: 'inherit', fontSize: '12px', overflow: 'visible' },
     x: { type: 'log', base: 2, label: `${x} →`, tickFormat: (v) => (v >= 1024 && v % 1024 === 0 ? `${v / 1024}k` : String(v)), ticks: Math.min(6, new Set(points.map((p) => p.x)).size) },
-    y: { type: 'log', label: '↑ ms', grid: true, tickFormat: (v) => (/^[125]/.test(String(v * 1e6)) && /^10*$/.test(String(Math.round(v * 1e6))) ? String(v) : '') },
+    y: { type: 'log', label: '↑ ms', grid: true, tickFormat },
     symbol: { domain: found, range: found.map((library) => SYMBOLS[library] ?? 'circle') },
     marks: [
       ...found.map((library) => Plot.line(points.filter((p) => p.library === library), { x: 'x', y: 'ms', stroke: `var(--${library})`, strokeWidth: library === 'ours' ? 2.5 : 1.5 })),

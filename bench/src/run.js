@@ -1,6 +1,6 @@
 // One whole run on one adapter: the card's limits, then every row, ours and the peers in turn. Gives one object, the JSON.
 import { random, releaseData, scaled } from './data.js';
-import { countDispatches, describe, findAdapter, takeProblems } from './gpu.js';
+import { countDispatches, describe, findAdapter, lossOf, takeProblems } from './gpu.js';
 import { measureLimits, openHand } from './limits.js';
 import { calibrate, round, summary } from './measure.js';
 import { taskOf, verify } from './ops.js';
@@ -15,15 +15,15 @@ const LOADERS = {
   jax: () => import('./libs/jax.js'),
 };
 
-/** Seconds that one library may take for one row, all in all. */
-const PATIENCE = 90;
+/** Seconds that a library may take for a step of a row. Whoever takes longer is left out from then on: the run must end. */
+const PATIENCE = 60;
 
 const message = (error) => String(error?.message ?? error).slice(0, 400);
 
 function within(seconds, promise) {
   let timer;
   const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`took more than ${seconds} s`)), seconds * 1000);
+    timer = setTimeout(() => reject(Object.assign(new Error(`took more than ${seconds} s`), { late: true })), seconds * 1000);
   });
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
@@ -83,7 +83,7 @@ export async function runAll(options, log = () => {}) {
     result.rows.push(measured);
     log(`${line(measured)} (${(seconds() - at).toFixed(1)} s)`);
   }
-  for (const library of [...libraries, hand]) await Promise.resolve(library.close?.()).catch(() => {});
+  for (const library of [...libraries, hand]) await within(PATIENCE, Promise.resolve().then(() => library.close?.())).catch(() => {});
   releaseData();
   result.limits.after = await measureLimits(adapter, { small, target, rounds: limitRounds }, true);
   result.limits.moved = Math.max(
@@ -173,6 +173,11 @@ async function measureRow(row, libraries, { target, rounds }) {
   }
   for (const library of libraries) {
     takeProblems(library.device);
+    const gone = library.gone ?? lossOf(library.device);
+    if (gone) {
+      results[library.name] = { missing: `left out: ${gone}` };
+      continue;
+    }
     let each;
     try {
       each = await within(PATIENCE, Promise.resolve(kind.prepare(library)));
@@ -182,25 +187,32 @@ async function measureRow(row, libraries, { target, rounds }) {
       }
       running.push(await within(PATIENCE, ready(kind, each, library, { target, rounds })));
     } catch (error) {
+      if (error?.late) library.gone = `${row.name} ${error.message}`;
       results[library.name] = { missing: `failed: ${message(error)}`, problems: takeProblems(library.device) };
-      await Promise.resolve().then(() => each?.dispose?.()).catch(() => {});
+      await tidy(each);
     }
   }
   for (let i = 0; i < rounds; i++) {
     for (const run of running) {
       if (i >= run.rounds || run.failed) continue;
-      await within(PATIENCE, round(run.timed, run.n)).then((ms) => run.times.push(ms), (error) => (run.failed = message(error)));
+      await within(PATIENCE, round(run.timed, run.n)).then((ms) => run.times.push(ms), (error) => {
+        run.failed = message(error);
+        if (error?.late) run.library.gone = `${row.name} ${run.failed}`;
+      });
     }
   }
   for (const { library, each, n, entry, times, failed } of running) {
     results[library.name] = failed ? { missing: `failed: ${failed}` } : { ...summary(times), calls: n, ...entry };
     const problems = takeProblems(library.device);
     if (problems.length) results[library.name].problems = problems;
-    await Promise.resolve().then(() => each.dispose()).catch(() => {});
+    await tidy(each);
   }
   const { flops, bytes, weights } = kind;
   return { ...row, flops, bytes, weights, results };
 }
+
+/** Frees what a row held; a library that fails even at this has said so before. */
+const tidy = (each) => within(PATIENCE, Promise.resolve().then(() => each?.dispose?.())).catch(() => {});
 
 /** Checks one library's results and finds out how many calls make a round. */
 async function ready(kind, each, library, { target, rounds }) {

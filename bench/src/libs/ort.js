@@ -1,6 +1,6 @@
 // ONNX Runtime Web, its C++ WebGPU provider: graphs of up to 20 nodes over GPU buffers, captured and not; the faster counts.
 import * as ort from 'onnxruntime-web/webgpu';
-import { devices, readRows } from '../gpu.js';
+import { devices, readRows, write } from '../gpu.js';
 import { BASE, EPS } from '../ops.js';
 import { model } from './onnx.js';
 
@@ -121,7 +121,7 @@ export async function open({ small }) {
   /** A tensor in a buffer of the runtime's own: others it forgets after each run, and captured runs then fail. */
   async function upload({ data, dims, type = 'float32' }) {
     const gpu = device.createBuffer({ size: Math.ceil(data.byteLength / 16) * 16, usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST });
-    device.queue.writeBuffer(gpu, 0, data);
+    write(device, gpu, data);
     const { y } = await copiers[type].run({ x: wrap(gpu, [data.length], type) });
     await done();
     gpu.destroy();
