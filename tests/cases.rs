@@ -801,12 +801,13 @@ pub(crate) fn variants() -> Vec<Row> {
         (8, 700, 3001),
         (5, 1025, 9),
         (1, 1025, 9),
+        (1, 70, 8201),
     ];
     for (m, k, n) in products {
         rows.push(row(move |ctx| mm(ctx, m, k, n)));
         rows.push(row(move |ctx| mm_bt(ctx, m, n, k, 0.7)));
     }
-    for d in [100, 500, 2000, 4000, 8000, 9000, 9001] {
+    for d in [99, 100, 500, 501, 2000, 3001, 4000, 8000, 9000, 9001] {
         rows.push(row(move |ctx| softmax(ctx, 9, d)));
         rows.push(row(move |ctx| rmsnorm(ctx, 9, d, 1e-5)));
         rows.push(row(move |ctx| layernorm(ctx, 9, d, 1e-5)));

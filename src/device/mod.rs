@@ -216,7 +216,7 @@ impl Gpu {
             staging_bytes: Arc::default(),
             recorder: Mutex::new(Recorder {
                 batch: Batch::new(),
-                pool: Pool::default(),
+                pool: Pool::new(limits.max_buffer_size),
                 groups: BindGroups::default(),
                 staging: StagingPool::default(),
                 stats: Stats { buffers_created: 1, ..Stats::default() },

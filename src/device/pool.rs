@@ -1,5 +1,6 @@
 //! Storage buffers by size class: taken by tensors, kept for reuse, given back to the GPU over a cap.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -51,8 +52,9 @@ pub(crate) enum First {
 ///
 /// The free buffer of lowest id is always taken: the same sequence of ops then gets the same buffers again, and so the
 /// same bind groups.
-#[derive(Default)]
 pub(crate) struct Pool {
+    /// Free bytes that are kept whatever is live.
+    keep_bytes: u64,
     free: BTreeMap<(u64, u32), Arc<Buffer>>,
     next_id: u32,
     pub(crate) tensors: usize,
@@ -69,10 +71,13 @@ pub(crate) fn risky(bytes: u64, allocation: &Verdict) -> bool {
     bytes >= RISKY_BYTES && !allocation.passed()
 }
 
-/// Free bytes that are kept whatever is live.
-const KEEP_BYTES: u64 = 256 << 20;
-
 impl Pool {
+    /// For a device with buffers of up to `largest` bytes, which tells a large GPU from a small one.
+    pub(crate) fn new(largest: u64) -> Self {
+        let keep_bytes = (largest / 8).max(64 << 20);
+        Self { keep_bytes, free: BTreeMap::new(), next_id: 0, tensors: 0, live_bytes: 0, free_bytes: 0, peak_bytes: 0 }
+    }
+
     /// The size class of `bytes`: powers of two up to 1 MiB, then four steps to each doubling.
     pub(crate) fn class(bytes: u64, largest: u64) -> u64 {
         let bytes = bytes.max(256);
@@ -109,14 +114,15 @@ impl Pool {
         self.trim(batch)
     }
 
-    /// Removes the largest free buffers over the cap, but none that unsubmitted work uses. At most as much is kept free
-    /// as is live, so a footprint never more than doubles.
+    /// Removes the free buffers over the cap that were used longest ago, but none that unsubmitted work uses. At most as
+    /// much is kept free as is live, so a footprint never more than doubles. Those used last are what the next round of
+    /// the same ops will ask for, and making a large buffer takes longer than most kernels.
     pub(crate) fn trim(&mut self, batch: u64) -> Vec<Arc<Buffer>> {
         let mut gone = Vec::new();
-        while self.free_bytes > self.live_bytes.max(KEEP_BYTES) {
-            let Some(key) = self.free.iter().rev().find(|(_, b)| !b.pending_in(batch)).map(|(key, _)| *key) else {
-                break;
-            };
+        while self.free_bytes > self.live_bytes.max(self.keep_bytes) {
+            let unused = self.free.iter().filter(|(_, b)| !b.pending_in(batch));
+            let oldest = unused.min_by_key(|((size, _), b)| (b.last_batch.load(Ordering::Relaxed), Reverse(*size)));
+            let Some(key) = oldest.map(|(key, _)| *key) else { break };
             self.free_bytes -= key.0;
             gone.extend(self.free.remove(&key));
         }
