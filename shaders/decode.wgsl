@@ -2,9 +2,9 @@
 // cost, and each is read once for all rows. Arguments, parts and results as in attention.wgsl; d and dv are multiples of
 // four, for k and v are read in vectors.
 //
-// A workgroup of 128 takes one kv head, 4 · CV columns of v and a part of up to KEYS keys. LANES neighbours share a key, so
-// that they read what is side by side in memory; all weights of the part wait in workgroup memory, so maximum and sum are
-// taken once; then an invocation takes a vector of columns and a share of the keys. Rows are packed in vectors of four.
+// A workgroup of 128 takes one kv head, 4 · CV columns of v and a part of up to KEYS keys. An invocation makes the scores
+// of every 128th key; all weights of the part wait in workgroup memory, so maximum and sum are taken once; then an
+// invocation takes a vector of columns and a share of the keys. Rows are packed in vectors of four.
 // The row of the table gives R, CV and KEYS.
 
 struct Params {
@@ -19,15 +19,12 @@ struct Params {
 
 const THREADS = 128u;
 const STEP = 64u;                      // of the head dimension, at a time
-const LANES = 4u;                      // invocations that share a key
-const SLOTS = THREADS / LANES;
-const FLIGHT = STEP / 4u / LANES;      // vectors of a key that an invocation reads at a time
 const SHARES = THREADS / CV;
 const EACH = KEYS / THREADS;           // scores of an invocation
 const MASKED = -3e38;
 
 var<workgroup> queries: array<vec4<f32>, STEP * R>;      // [d][rows]
-var<workgroup> weights: array<vec4<f32>, KEYS * R>;      // [key][rows]; before, what each lane found
+var<workgroup> weights: array<vec4<f32>, KEYS * R>;      // [key][rows]
 var<workgroup> partial: array<vec4<f32>, THREADS>;
 
 fn max_of_all(local: u32, x: vec4<f32>) -> vec4<f32> {
@@ -74,11 +71,9 @@ fn decode(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(num_workgroups) g
     }
     let begin = split * p.part;
     let end = max(begin, min(begin + p.part, select(p.s, min(p.s, p.offset + p.t), p.causal != 0u)));
-    let keys = end - begin;
-    let lane = local % LANES;
-    let slot = local / LANES;
+    let each = (end - begin + THREADS - 1u) / THREADS;
 
-    var sums: array<vec4<f32>, EACH * LANES * R>;
+    var scores: array<vec4<f32>, EACH * R>;
     for (var d0 = 0u; d0 < p.d; d0 += STEP) {
         workgroupBarrier();
         for (var i = local; i < STEP * R; i += THREADS) {
@@ -88,39 +83,26 @@ fn decode(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(num_workgroups) g
             queries[i] = select(vec4(0.0), vec4(q[at.x], q[at.y], q[at.z], q[at.w]), c < p.d);
         }
         workgroupBarrier();
-        let width = min(STEP, p.d - d0) / 4u;
-        for (var e = 0u; e < EACH * LANES; e++) { // unroll
-            if (e * SLOTS < keys) {
-                let first = (min(begin + e * SLOTS + slot, end - 1u) * p.kv + head) * d4 + d0 / 4u;
-                // All on their way at a time; 0 beyond the head's end, for an infinite key times 0 is NaN.
-                var x = array<vec4<f32>, FLIGHT>();
-                for (var n = 0u; n < FLIGHT; n++) { // unroll
-                    let c = lane + n * LANES;
-                    x[n] = select(vec4(0.0), load_k(first + min(c, width - 1u)), c < width);
-                }
-                for (var n = 0u; n < FLIGHT; n++) { // unroll
-                    for (var i = 0u; i < 4u; i++) { // unroll
-                        for (var r = 0u; r < R; r++) { // unroll
-                            let w = queries[((lane + n * LANES) * 4u + i) * R + r];
-                            sums[e * R + r] = fma(vec4(x[n][i]), w, sums[e * R + r]);
+        let width = min(STEP, p.d - d0);
+        for (var e = 0u; e < EACH; e++) { // unroll
+            if (e < each) {
+                let key = min(begin + e * THREADS + local, end - 1u);
+                let first = (key * p.kv + head) * d4 + d0 / 4u;
+                let last = first + width / 4u - 1u;
+                // Eight vectors on their way at a time; 0 beyond the head's end, for an infinite key times 0 is NaN.
+                for (var c = 0u; c < width; c += 32u) {
+                    var x = array<vec4<f32>, 8>();
+                    for (var n = 0u; n < 8u; n++) { // unroll
+                        x[n] = select(vec4(0.0), load_k(min(first + c / 4u + n, last)), c + n * 4u < width);
+                    }
+                    for (var r = 0u; r < R; r++) { // unroll
+                        for (var n = 0u; n < 8u; n++) { // unroll
+                            for (var i = 0u; i < 4u; i++) { // unroll
+                                scores[e * R + r] = fma(vec4(x[n][i]), queries[(c + n * 4u + i) * R + r], scores[e * R + r]);
+                            }
                         }
                     }
                 }
-            }
-        }
-    }
-
-    // What the lanes of a key have found, added up: invocation n then has the score of every 128th key from n on.
-    var scores: array<vec4<f32>, EACH * R>;
-    for (var e = 0u; e < EACH; e++) { // unroll
-        for (var r = 0u; r < R; r++) { // unroll
-            workgroupBarrier();
-            for (var n = 0u; n < LANES; n++) { // unroll
-                weights[n * THREADS + local] = sums[(e * LANES + n) * R + r];
-            }
-            workgroupBarrier();
-            for (var n = 0u; n < LANES; n++) { // unroll
-                scores[e * R + r] += weights[local * LANES + n];
             }
         }
     }
@@ -130,13 +112,14 @@ fn decode(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(num_workgroups) g
     let share = local / CV;
     let stride = p.kv * dv4;
     let base = begin * stride + head * dv4 + col;
+    let keys = end - begin;
     var values: array<vec4<f32>, 8>;
     for (var n = 0u; n < 8u; n++) { // unroll
         values[n] = load_v(base + min(share + n * SHARES, max(keys, 1u) - 1u) * stride);
     }
 
     var tops: array<vec4<f32>, R>;
-    var totals: array<vec4<f32>, R>;
+    var sums: array<vec4<f32>, R>;
     for (var r = 0u; r < R; r++) { // unroll
         let query = (vec4(r * 4u) + vec4(0u, 1u, 2u, 3u)) / p.group;
         let limit = select(vec4(end), min(vec4(end), p.offset + query + 1u), p.causal != 0u);
@@ -156,7 +139,7 @@ fn decode(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(num_workgroups) g
             sum += w;
         }
         tops[r] = top;
-        totals[r] = sum_of_all(local, sum);
+        sums[r] = sum_of_all(local, sum);
     }
 
     // A key that some row does not see must not touch it even when it is NaN.
@@ -197,7 +180,7 @@ fn decode(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(num_workgroups) g
                 for (var n = 1u; n < SHARES; n++) {
                     x += partial[local + n * CV];
                 }
-                let total = totals[r][i];
+                let total = sums[r][i];
                 let at = (split * rows * p.kv + (row / p.group * p.kv + head) * p.group + row % p.group) * width;
                 if (whole) {
                     x = select(x / total, vec4(0.0), total == 0.0);
