@@ -279,6 +279,16 @@ pub fn empty(c: u32, shape: &[u32]) -> Js<u32> {
     give(context(c)?.empty(&sizes(shape)))
 }
 
+#[wasm_bindgen]
+extern "C" {
+    /// `Uint8Array`, whose constructor throws where the page has no memory left.
+    type Bytes;
+    #[wasm_bindgen(constructor, catch, js_class = "Uint8Array")]
+    fn copy(of: &Uint8Array) -> Js<Bytes>;
+    #[wasm_bindgen(method, getter)]
+    fn buffer(this: &Bytes) -> JsValue;
+}
+
 /// A Promise of a fresh `Float32Array`. What it reads is settled by this call: later work does not change it.
 #[wasm_bindgen]
 pub fn read(c: u32, t: u32) -> Js<Promise> {
@@ -286,11 +296,12 @@ pub fn read(c: u32, t: u32) -> Js<Promise> {
     Ok(future_to_promise(async move {
         let Some(read) = read else { return Ok(Float32Array::new_with_length(0).into()) };
         let mapped = read.finish().await.map_err(|e| throw(&e))?;
+        let Some(view) = &mapped.view else { return Ok(JsValue::UNDEFINED) };
         // From the mapping to the caller's array, without a stop in wasm memory.
-        let copy = match &mapped.view {
-            Some(view) => Uint8Array::new(view.as_uint8array()),
-            None => Uint8Array::new_with_length(0),
-        };
+        let copy = Bytes::copy(view.as_uint8array()).map_err(|_| {
+            let why = format!("the page has no {} bytes left", view.len());
+            throw(&Error::new("to_vec", ErrorKind::OutOfMemory(why)))
+        })?;
         Ok(Float32Array::new(&copy.buffer()).into())
     }))
 }

@@ -1,6 +1,6 @@
 // What the package costs at the WebGPU boundary: live bytes stay flat, a batch is one submit, a repeated layer creates nothing.
 
-import { close, isTensorError, ok, same, settles } from '../expect.mjs';
+import { close, isTensorError, ok, rejects, same, settles } from '../expect.mjs';
 import { values } from '../reference.mjs';
 
 const ROUNDS = 10_000;
@@ -149,6 +149,46 @@ export const memory = {
     ok(spy.n.submit <= 6400 / 32, `${spy.n.submit} submits`);
     same([spy.n.buffer, spy.n.bindGroup, spy.n.pipeline], [0, 0, 0], 'buffers, bind groups and pipelines');
     ctx.destroy();
+  },
+  'uploads and reads make no stop in wasm memory': async () => {
+    const { instantiate } = WebAssembly;
+    let memory;
+    WebAssembly.instantiate = async (...given) => {
+      const made = await instantiate(...given);
+      memory = (made.instance ?? made).exports.memory;
+      return made;
+    };
+    const { Context, init } = await import('/fresh39/index.js');
+    await init();
+    WebAssembly.instantiate = instantiate;
+    const ctx = await Context.create();
+    const data = values(2 ** 24);
+    const small = ctx.tensor([1, 2], [2]);
+    close(await small.toArray(), [1, 2]);
+    const before = memory.buffer.byteLength;
+    const large = ctx.tensor(data, [2 ** 24]);
+    const got = await large.toArray();
+    ok(got.length === data.length && got.every((value, i) => value === data[i]), 'wrong values');
+    ok(memory.buffer.byteLength - before < 2 ** 20, `wasm memory grew from ${before} to ${memory.buffer.byteLength} bytes`);
+    ctx.destroy();
+  },
+  'a read that the page has no memory for says so': async ({ context, TensorError }) => {
+    const ctx = await context();
+    const x = ctx.tensor(values(12_345), [12_345]);
+    const Real = Uint8Array;
+    globalThis.Uint8Array = new Proxy(Real, {
+      construct(type, given, of) {
+        if (given[0]?.length === 4 * 12_345) throw new RangeError('Array buffer allocation failed');
+        return Reflect.construct(type, given, of);
+      },
+    });
+    try {
+      await rejects(x.toArray(), TensorError, 'out-of-memory', /^toArray: .*49380 bytes/);
+    } finally {
+      globalThis.Uint8Array = Real;
+    }
+    close(await x.toArray(), [...values(12_345)]);
+    x.dispose();
   },
   'memory() counts what is alive': async ({ tw, spy }) => {
     const ctx = await tw.Context.create();
