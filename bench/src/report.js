@@ -80,7 +80,7 @@ export function markdown(result) {
   const { adapter, limits, date } = result;
   const browser = result.browser.match(/(?:Chrome|Firefox)\/(\d+)/);
   const head = [
-    `${adapter.description || [adapter.vendor, adapter.architecture].join(' ')}, ${browser ? browser[0].replace('/', ' ') : result.browser}, ${date.slice(0, 10)}, one run: FMA ${figure(limits.fma.tflops)} TFLOP/s, copy ${figure(limits.copy.gbs)} GB/s. ✗: the result was wrong; –: no such op.`,
+    `${adapter.description || [adapter.vendor, adapter.architecture].filter(Boolean).join(' ')}, ${browser ? browser[0].replace('/', ' ') : result.browser}, ${date.slice(0, 10)}, one run: FMA ${figure(limits.fma.tflops)} TFLOP/s, copy ${figure(limits.copy.gbs)} GB/s. ✗: the result was wrong; –: no such op.`,
     '',
     `| | unit | ${['ours', ...peers].map(labelOf).join(' | ')} |`,
     `| --- | --- | ${['ours', ...peers].map(() => '---:').join(' | ')} |`,
