@@ -55,10 +55,12 @@ fn transpose4(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) 
     let at = min(col0 / 4u + lane, cols - 1u);
     let row = row0 + line * 4u;
     let last = p.rows - 1u;
-    var v = transpose(mat4x4(x4[min(row, last) * cols + at], x4[min(row + 1u, last) * cols + at],
-        x4[min(row + 2u, last) * cols + at], x4[min(row + 3u, last) * cols + at]));
+    let a = x4[min(row, last) * cols + at];
+    let b = x4[min(row + 1u, last) * cols + at];
+    let c = x4[min(row + 2u, last) * cols + at];
+    let d = x4[min(row + 3u, last) * cols + at];
     for (var e = 0u; e < 4u; e++) { // unroll
-        tile4[(lane * 4u + e) * 16u + (line ^ lane)] = v[e];
+        tile4[(lane * 4u + e) * 16u + (line ^ lane)] = vec4(a[e], b[e], c[e], d[e]);
     }
     workgroupBarrier();
     for (var e = 0u; e < 4u; e++) { // unroll

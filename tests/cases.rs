@@ -792,7 +792,7 @@ pub(crate) fn variants() -> Vec<Row> {
     let mut rows: Vec<Row> = small().into_iter().map(|case| row(case)).collect();
     // Tiles of every size, with k whole and in parts; one row and few.
     let products = [
-        (1450, 33, 1500),
+        (1800, 33, 1900),
         (65, 2049, 1925),
         (700, 40, 1000),
         (33, 20, 10_241),

@@ -64,7 +64,8 @@ impl Family {
             return plan(kernel, groups, splits(groups, 1024, 256));
         }
         let (large, medium, wide) = (tiles(128, 128), tiles(64, 64), tiles(32, 64));
-        if large >= 128 {
+        // Two large tiles fit a multiprocessor at a time; with much fewer, smaller ones are shared out better.
+        if large >= 200 {
             return plan(self.large, large, 1);
         }
         // Each step of a large tile does the most work for what it reads.
