@@ -2,7 +2,9 @@
 
 use futures_util::future::join;
 use std::collections::BTreeSet;
-use tensorweft::{Activation, Context, Tensor, kernels_of};
+#[cfg(not(target_arch = "wasm32"))]
+use tensorweft::Activation;
+use tensorweft::{Context, Tensor, kernels_of};
 
 /// A tensor of zeros that no kernel made.
 fn t(ctx: &Context, rows: u32, cols: u32) -> Tensor {
