@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::device::{self, Adapter, Gpu, Memory, Output, Pending, Stats, Storage};
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::{Kernel, Params};
-use crate::tensor::{Data, Tensor};
+use crate::kernels::CopyAt;
+use crate::tensor::{Data, Dtype, Tensor};
 use crate::{kernels, platform, shape};
 
 /// A compute context bound to one GPU adapter on whatever fabric is available.
@@ -148,14 +149,42 @@ impl Context {
     /// `shape-mismatch` if `data` does not have as many elements as `shape`; `limit-exceeded`, `out-of-memory`.
     #[track_caller]
     pub fn tensor(&self, data: &[f32], shape: &[usize]) -> Tensor {
-        self.op("tensor").eval(|op| {
-            op.upload(data.len() as u64, shape, |queue, buffer| {
-                // Slices, so that wgpu's own staging stays small.
-                for (slice, at) in bytemuck::cast_slice::<f32, u8>(data).chunks(UPLOAD_SLICE).zip(0u64..) {
-                    queue.write_buffer(buffer, at * UPLOAD_SLICE as u64, slice);
+        self.op("tensor").eval(|op| op.floats(data, shape))
+    }
+
+    /// Uploads `data` to be stored as f16: each value becomes the nearest half, ties to even, as IEEE 754 has it: NaN
+    /// stays NaN, and beyond 65,504 (from 65,520 on) all is infinite.
+    ///
+    /// # Errors
+    /// As [`tensor`](Context::tensor).
+    #[track_caller]
+    pub fn tensor_f16(&self, data: &[f32], shape: &[usize]) -> Tensor {
+        self.op("tensor_f16").eval(|op| op.cast(&op.floats(data, shape)?, Dtype::F16))
+    }
+
+    /// Uploads halves by their bits.
+    ///
+    /// # Errors
+    /// As [`tensor`](Context::tensor).
+    #[track_caller]
+    pub fn tensor_f16_bits(&self, bits: &[u16], shape: &[usize]) -> Tensor {
+        self.op("tensor_f16_bits").eval(|op| {
+            op.upload(bits.len() as u64, Dtype::F16, shape, |queue, buffer| {
+                // In whole words.
+                let (pairs, last) = bits.split_at(bits.len() & !1);
+                write(queue, buffer, bytemuck::cast_slice(pairs));
+                if let [last] = last {
+                    queue.write_buffer(buffer, pairs.len() as u64 * 2, bytemuck::bytes_of(&[*last, 0]));
                 }
             })
         })
+    }
+
+    /// The same values stored another way: to f16 as in [`tensor_f16`](Context::tensor_f16), to f32 exactly. Another
+    /// handle if they are stored so already.
+    #[track_caller]
+    pub fn to_dtype(&self, t: &Tensor, dtype: Dtype) -> Tensor {
+        self.op("to_dtype").eval(|op| op.cast(t, dtype))
     }
 
     /// A tensor on the device only; reads as zeros.
@@ -181,9 +210,10 @@ impl Context {
 
     /// Records the read of a tensor; `None` without elements.
     pub(crate) fn start_read(&self, t: &Tensor) -> Result<Option<Pending>> {
-        let op = "to_vec";
-        match &self.op(op).data(t)?.storage {
-            Some(storage) => self.gpu.start_read(op, storage, t.len() as u64 * 4).map(Some),
+        let op = self.op("to_vec");
+        let t = op.cast(t, Dtype::F32)?;
+        match &t.data()?.storage {
+            Some(storage) => self.gpu.start_read(op.name, storage, t.len() as u64 * 4).map(Some),
             None => Ok(None),
         }
     }
@@ -196,6 +226,13 @@ impl Context {
 
 /// Bytes of one `write_buffer`.
 const UPLOAD_SLICE: usize = 16 << 20;
+
+/// Writes in slices, so that wgpu's own staging stays small.
+fn write(queue: &wgpu::Queue, buffer: &wgpu::Buffer, bytes: &[u8]) {
+    for (slice, at) in bytes.chunks(UPLOAD_SLICE).zip(0u64..) {
+        queue.write_buffer(buffer, at * UPLOAD_SLICE as u64, slice);
+    }
+}
 
 /// One call of an op: its name for errors, its caller, and what it may do.
 pub(crate) struct Op<'a> {
@@ -257,10 +294,16 @@ impl Op<'_> {
         shape::product(self.name, &sizes)
     }
 
+    fn floats(&self, data: &[f32], shape: &[usize]) -> Result<Tensor> {
+        let len = data.len() as u64;
+        self.upload(len, Dtype::F32, shape, |queue, buffer| write(queue, buffer, bytemuck::cast_slice(data)))
+    }
+
     /// A tensor whose `len` elements `write` puts into the raw buffer.
     pub(crate) fn upload(
         &self,
         len: u64,
+        dtype: Dtype,
         shape: &[usize],
         write: impl FnOnce(&wgpu::Queue, &wgpu::Buffer),
     ) -> Result<Tensor> {
@@ -270,9 +313,19 @@ impl Op<'_> {
         }
         let storage = match len {
             0 => None,
-            _ => Some(Arc::new(self.context.gpu.upload(self.name, len * 4, write)?)),
+            _ => Some(Arc::new(self.context.gpu.upload(self.name, dtype.bytes(len), write)?)),
         };
-        Ok(Tensor::new(self.context.gpu.clone(), storage, shape.into()))
+        Ok(Tensor::new(self.context.gpu.clone(), storage, dtype, shape.into()))
+    }
+
+    /// The same values, stored as `dtype`.
+    pub(crate) fn cast(&self, x: &Tensor, dtype: Dtype) -> Result<Tensor> {
+        if self.data(x)?.dtype == dtype {
+            return Ok(x.clone());
+        }
+        let len = x.len() as u64;
+        let kernel = if dtype == Dtype::F16 { &kernels::PACK_AT } else { &kernels::COPY_AT };
+        self.give(dtype, kernel, CopyAt { len: len as u32, at: 0 }, [x], x.shared_shape(), len.div_ceil(1024), len)
     }
 
     /// A small constant tensor, made once for each key.
@@ -290,9 +343,13 @@ impl Op<'_> {
 
     /// A tensor of zeros.
     pub(crate) fn zeros(&self, shape: &[usize]) -> Result<Tensor> {
-        let len = shape::len(self.name, shape)?;
-        let params = kernels::Len { len: len.div_ceil(4) as u32 };
-        self.run(&kernels::ZEROS, params, [], shape.into(), len.div_ceil(4).div_ceil(256), len)
+        self.zeros_as(Dtype::F32, shape)
+    }
+
+    pub(crate) fn zeros_as(&self, dtype: Dtype, shape: &[usize]) -> Result<Tensor> {
+        let vectors = dtype.bytes(shape::len(self.name, shape)?).div_ceil(16);
+        let params = kernels::Len { len: vectors as u32 };
+        self.give(dtype, &kernels::ZEROS, params, [], shape.into(), vectors.div_ceil(256), vectors)
     }
 
     /// Records `kernel` over `inputs`; the output has `shape`. Without elements nothing is recorded.
@@ -305,17 +362,33 @@ impl Op<'_> {
         groups: u64,
         cost: u64,
     ) -> Result<Tensor> {
+        self.give(Dtype::F32, kernel, params, inputs, shape, groups, cost)
+    }
+
+    /// As `run`, for a kernel that writes `dtype`.
+    #[allow(clippy::too_many_arguments, reason = "as `run`")]
+    fn give<P: Params, const IN: usize>(
+        &self,
+        dtype: Dtype,
+        kernel: &Kernel<P, IN>,
+        params: P,
+        inputs: [&Tensor; IN],
+        shape: Arc<[usize]>,
+        groups: u64,
+        cost: u64,
+    ) -> Result<Tensor> {
         let gpu = &self.context.gpu;
         let len = shape::len(self.name, &shape)?;
         if len == 0 {
             self.inputs(&inputs)?;
-            return Ok(Tensor::new(gpu.clone(), None, shape));
+            return Ok(Tensor::new(gpu.clone(), None, dtype, shape));
         }
-        let storage = self.record(kernel, params, inputs, Output::Fresh(len * 4), groups, cost)?;
-        Ok(Tensor::new(gpu.clone(), storage.map(Arc::new), shape))
+        let storage = self.record(kernel, params, inputs, Output::Fresh(dtype.bytes(len)), groups, cost)?;
+        Ok(Tensor::new(gpu.clone(), storage.map(Arc::new), dtype, shape))
     }
 
-    /// Records `kernel` with `output` as its target.
+    /// Records `kernel` with `output` as its target. Inputs stored as f16 are made f32 first, but where the kernel can
+    /// read them as they are.
     pub(crate) fn record<P: Params, const IN: usize>(
         &self,
         kernel: &Kernel<P, IN>,
@@ -325,18 +398,25 @@ impl Op<'_> {
         groups: u64,
         cost: u64,
     ) -> Result<Option<Storage>> {
-        let mut storages: [Option<&Storage>; IN] = [None; IN];
-        for (slot, t) in storages.iter_mut().zip(inputs) {
-            *slot = self.data(t)?.storage.as_deref();
+        let f16 = !kernel.f16.is_empty() && inputs[kernel.f16.clone()].iter().all(|t| t.dtype() == Dtype::F16);
+        let mut cast = inputs.map(|_| None);
+        for (i, t) in inputs.into_iter().enumerate() {
+            if t.dtype() != Dtype::F32 && !(f16 && kernel.f16.contains(&i)) {
+                cast[i] = Some(self.cast(t, Dtype::F32)?);
+            }
         }
-        let bound: Vec<&Storage> = storages.into_iter().flatten().collect();
+        let mut bound: Vec<&Storage> = Vec::with_capacity(IN);
+        for (t, cast) in inputs.into_iter().zip(&cast) {
+            bound.extend(self.data(cast.as_ref().unwrap_or(t))?.storage.as_deref());
+        }
         if bound.len() != IN {
             return Err(Error::new(
                 self.name,
                 ErrorKind::Internal("a kernel was given an input without elements".into()),
             ));
         }
+        let row = kernel.row + if f16 { kernels::ALL.len() } else { 0 };
         let params = bytemuck::bytes_of(&params);
-        self.context.gpu.dispatch(self.name, kernel.row, params, &bound, output, groups, cost)
+        self.context.gpu.dispatch(self.name, row, params, &bound, output, groups, cost)
     }
 }

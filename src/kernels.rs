@@ -1,4 +1,4 @@
-//! The closed table of kernels: every pipeline that can exist is a row here.
+//! The closed table of kernels: every pipeline that can exist is a row here, or its twin that reads f16.
 
 use crate::kernel::{kernels, params};
 
@@ -96,7 +96,9 @@ kernels! {
     /// y = 0
     ZEROS: Len, 0, "zeros" in ["lib/grid.wgsl", "zeros.wgsl"];
     /// y[at..] = x
-    COPY_AT: CopyAt, 1, "copy_at" in ["lib/grid.wgsl", "copy.wgsl"];
+    COPY_AT: CopyAt, 1, "copy_at" in ["lib/grid.wgsl", "copy.wgsl"] reading "x";
+    /// y[at..] = x, as f16
+    PACK_AT: CopyAt, 1, "pack_at" in ["lib/grid.wgsl", "pack.wgsl"] reading "x";
 
     /// y = x · s
     SCALE: Scale, 1, "scale" in ["lib/grid.wgsl", "scale.wgsl"];

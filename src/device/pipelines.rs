@@ -8,7 +8,7 @@ use super::verdict::Verdict;
 use crate::kernel::Desc;
 use crate::platform;
 
-/// Pipelines by row. Shapes are uniforms, so no call ever needs another one.
+/// Pipelines by row, then those that read f16 by row. Shapes are uniforms, so no call ever needs another one.
 pub(crate) struct Pipelines {
     table: &'static [Desc],
     slots: Vec<OnceLock<(wgpu::ComputePipeline, Verdict)>>,
@@ -17,7 +17,7 @@ pub(crate) struct Pipelines {
 
 impl Pipelines {
     pub(crate) fn new(table: &'static [Desc]) -> Self {
-        Self { table, slots: table.iter().map(|_| OnceLock::new()).collect(), created: AtomicU64::new(0) }
+        Self { table, slots: table.iter().chain(table).map(|_| OnceLock::new()).collect(), created: AtomicU64::new(0) }
     }
 
     pub(crate) fn get(&self, row: usize) -> Option<&wgpu::ComputePipeline> {
@@ -27,12 +27,13 @@ impl Pipelines {
     /// Makes sure that the row's pipeline exists; what the GPU says of it is the answer.
     pub(crate) fn need(&self, row: usize, device: &wgpu::Device, layouts: &Layouts) -> &Verdict {
         let (_, verdict) = self.slots[row].get_or_init(|| {
-            let desc = &self.table[row];
+            let len = self.table.len();
+            let desc = &self.table[row % len];
             let verdict = Verdict::new();
             let scopes = platform::Scopes::push(device);
             let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
                 label: Some(desc.name),
-                source: wgpu::ShaderSource::Wgsl(desc.source().into()),
+                source: wgpu::ShaderSource::Wgsl(desc.source(row >= len).into()),
             });
             let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
                 label: Some(desc.name),

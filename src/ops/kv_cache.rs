@@ -6,7 +6,7 @@ use crate::context::{Context, Op};
 use crate::device::Output;
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernels::{self, CopyAt};
-use crate::tensor::Tensor;
+use crate::tensor::{Dtype, Tensor};
 
 /// Rows of keys and values that grow on the device, up to a capacity; the rows never move.
 ///
@@ -27,7 +27,14 @@ impl Context {
     /// What keeps it from being made is in [`KvCache::k`] as a failed tensor, and is returned by every append.
     #[track_caller]
     pub fn kv_cache(&self, capacity: usize, width: usize) -> KvCache {
-        let zeros = || self.op("kv_cache").eval(|op: &Op<'_>| op.zeros(&[capacity, width]));
+        self.kv_cache_as(capacity, width, Dtype::F32)
+    }
+
+    /// As [`kv_cache`](Context::kv_cache), storing keys and values as `dtype`; each append converts while it copies.
+    #[track_caller]
+    pub fn kv_cache_as(&self, capacity: usize, width: usize, dtype: Dtype) -> KvCache {
+        let op = self.op("kv_cache");
+        let zeros = || op.eval(|op| op.zeros_as(dtype, &[capacity, width]));
         KvCache { context: self.clone(), k: zeros(), v: zeros(), width, len: 0, capacity }
     }
 }
@@ -82,8 +89,9 @@ impl KvCache {
     fn copy(&self, op: &Op<'_>, from: &Tensor, to: &Tensor) -> Result<()> {
         let len = from.len() as u64;
         let params = CopyAt { len: len as u32, at: (self.len * self.width) as u32 };
+        let kernel = if to.dtype() == Dtype::F16 { &kernels::PACK_AT } else { &kernels::COPY_AT };
         if let Some(target) = &to.data()?.storage {
-            op.record(&kernels::COPY_AT, params, [from], Output::Into(target), len.div_ceil(1024), len)?;
+            op.record(kernel, params, [from], Output::Into(target), len.div_ceil(1024), len)?;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 use crate::context::{Context, Op};
 use crate::error::Result;
 use crate::kernels::{self, Rope};
-use crate::tensor::Tensor;
+use crate::tensor::{Dtype, Tensor};
 
 impl Op<'_> {
     fn rope(&self, x: &Tensor, base: f32, rope: Rope) -> Result<Tensor> {
@@ -40,7 +40,7 @@ impl Op<'_> {
                     [(fraction >> 32) as u32, fraction as u32]
                 })
                 .collect();
-            self.upload(words.len() as u64, &[pairs, 2], |queue, buffer| {
+            self.upload(words.len() as u64, Dtype::F32, &[pairs, 2], |queue, buffer| {
                 queue.write_buffer(buffer, 0, bytemuck::cast_slice(&words));
             })
         })
