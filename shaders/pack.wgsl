@@ -17,7 +17,7 @@ fn half(x: f32) -> u32 {
     let gone = select(13u, min(126u - (size >> 23u), 25u), tiny);
     let value = select(size - 0x38000000u, (size & 0x7fffffu) | 0x800000u, tiny);
     let rounded = min((value + (1u << (gone - 1u)) - 1u + ((value >> gone) & 1u)) >> gone, 0x7c00u);
-    return (bits >> 16u & 0x8000u) | select(rounded, 0x7e00u, size > 0x7f800000u);
+    return ((bits >> 16u) & 0x8000u) | select(rounded, 0x7e00u, size > 0x7f800000u);
 }
 
 @compute @workgroup_size(256)

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::device::{self, Adapter, Gpu, Memory, Output, Pending, Stats, Storage};
 use crate::error::{Error, ErrorKind, Result};
-use crate::kernel::{Kernel, Params};
+use crate::kernel::{Kernel, Params, Work};
 use crate::kernels::CopyAt;
 use crate::tensor::{Data, Dtype, Tensor};
 use crate::{kernels, platform, shape};
@@ -325,7 +325,8 @@ impl Op<'_> {
         }
         let len = x.len() as u64;
         let kernel = if dtype == Dtype::F16 { &kernels::PACK_AT } else { &kernels::COPY_AT };
-        self.give(dtype, kernel, CopyAt { len: len as u32, at: 0 }, [x], x.shared_shape(), len.div_ceil(1024), len)
+        let params = CopyAt { len: len as u32, at: 0 };
+        self.make(dtype, kernel.work(&params, &[x], len.div_ceil(1024), len), x.shared_shape())
     }
 
     /// A small constant tensor, made once for each key.
@@ -349,7 +350,7 @@ impl Op<'_> {
     pub(crate) fn zeros_as(&self, dtype: Dtype, shape: &[usize]) -> Result<Tensor> {
         let vectors = dtype.bytes(shape::len(self.name, shape)?).div_ceil(16);
         let params = kernels::Len { len: vectors as u32 };
-        self.give(dtype, &kernels::ZEROS, params, [], shape.into(), vectors.div_ceil(256), vectors)
+        self.make(dtype, kernels::ZEROS.work(&params, &[], vectors.div_ceil(256), vectors), shape.into())
     }
 
     /// Records `kernel` over `inputs`; the output has `shape`. Without elements nothing is recorded.
@@ -362,61 +363,44 @@ impl Op<'_> {
         groups: u64,
         cost: u64,
     ) -> Result<Tensor> {
-        self.give(Dtype::F32, kernel, params, inputs, shape, groups, cost)
+        self.make(Dtype::F32, kernel.work(&params, &inputs, groups, cost), shape)
     }
 
     /// As `run`, for a kernel that writes `dtype`.
-    #[allow(clippy::too_many_arguments, reason = "as `run`")]
-    fn give<P: Params, const IN: usize>(
-        &self,
-        dtype: Dtype,
-        kernel: &Kernel<P, IN>,
-        params: P,
-        inputs: [&Tensor; IN],
-        shape: Arc<[usize]>,
-        groups: u64,
-        cost: u64,
-    ) -> Result<Tensor> {
+    fn make(&self, dtype: Dtype, work: Work<'_>, shape: Arc<[usize]>) -> Result<Tensor> {
         let gpu = &self.context.gpu;
         let len = shape::len(self.name, &shape)?;
         if len == 0 {
-            self.inputs(&inputs)?;
+            self.inputs(work.inputs)?;
             return Ok(Tensor::new(gpu.clone(), None, dtype, shape));
         }
-        let storage = self.record(kernel, params, inputs, Output::Fresh(dtype.bytes(len)), groups, cost)?;
+        let storage = self.record(work, Output::Fresh(dtype.bytes(len)))?;
         Ok(Tensor::new(gpu.clone(), storage.map(Arc::new), dtype, shape))
     }
 
-    /// Records `kernel` with `output` as its target. Inputs stored as f16 are made f32 first, but where the kernel can
-    /// read them as they are.
-    pub(crate) fn record<P: Params, const IN: usize>(
-        &self,
-        kernel: &Kernel<P, IN>,
-        params: P,
-        inputs: [&Tensor; IN],
-        output: Output<'_>,
-        groups: u64,
-        cost: u64,
-    ) -> Result<Option<Storage>> {
-        let f16 = !kernel.f16.is_empty() && inputs[kernel.f16.clone()].iter().all(|t| t.dtype() == Dtype::F16);
-        let mut cast = inputs.map(|_| None);
-        for (i, t) in inputs.into_iter().enumerate() {
-            if t.dtype() != Dtype::F32 && !(f16 && kernel.f16.contains(&i)) {
+    /// Records work with `output` as its target. Inputs stored as f16 are made f32 first, but where the kernel can read
+    /// them as they are.
+    pub(crate) fn record(&self, work: Work<'_>, output: Output<'_>) -> Result<Option<Storage>> {
+        let Work { row, f16, params, inputs, groups, cost } = work;
+        let half = |t: &Tensor| t.dtype() == Dtype::F16;
+        let direct = !f16.is_empty() && inputs[f16.clone()].iter().all(|t| half(t));
+        let mut cast = [const { None }; device::INPUTS_MAX as usize];
+        for (i, t) in inputs.iter().enumerate() {
+            if half(t) && !(direct && f16.contains(&i)) {
                 cast[i] = Some(self.cast(t, Dtype::F32)?);
             }
         }
-        let mut bound: Vec<&Storage> = Vec::with_capacity(IN);
-        for (t, cast) in inputs.into_iter().zip(&cast) {
+        let mut bound: Vec<&Storage> = Vec::with_capacity(inputs.len());
+        for (t, cast) in inputs.iter().zip(&cast) {
             bound.extend(self.data(cast.as_ref().unwrap_or(t))?.storage.as_deref());
         }
-        if bound.len() != IN {
+        if bound.len() != inputs.len() {
             return Err(Error::new(
                 self.name,
                 ErrorKind::Internal("a kernel was given an input without elements".into()),
             ));
         }
-        let row = kernel.row + if f16 { kernels::ALL.len() } else { 0 };
-        let params = bytemuck::bytes_of(&params);
+        let row = if direct { kernels::ALL.len() + row } else { row };
         self.context.gpu.dispatch(self.name, row, params, &bound, output, groups, cost)
     }
 }

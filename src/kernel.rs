@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
+use crate::tensor::Tensor;
 use crate::unroll::unroll;
 
 /// A kernel's uniform parameters, laid out as the `Params` struct of its WGSL file.
@@ -57,10 +58,20 @@ impl Desc {
 
 /// A row of the table. A call with another number of inputs or other parameters does not compile.
 pub(crate) struct Kernel<P: Params, const IN: usize> {
+    row: usize,
+    f16: Range<usize>,
+    params: PhantomData<fn(P)>,
+}
+
+/// A call of a kernel, checked: what the recorder needs to know of it.
+pub(crate) struct Work<'a> {
     pub(crate) row: usize,
     /// The inputs that it can read as f16, all of them or none.
-    pub(crate) f16: Range<usize>,
-    params: PhantomData<fn(P)>,
+    pub(crate) f16: &'a Range<usize>,
+    pub(crate) params: &'a [u8],
+    pub(crate) inputs: &'a [&'a Tensor],
+    pub(crate) groups: u64,
+    pub(crate) cost: u64,
 }
 
 impl<P: Params, const IN: usize> Kernel<P, IN> {
@@ -69,6 +80,11 @@ impl<P: Params, const IN: usize> Kernel<P, IN> {
         // One slot of the uniform ring.
         assert!(size_of::<P>() <= crate::device::SLOT);
         Self { row, f16, params: PhantomData }
+    }
+
+    pub(crate) fn work<'a>(&'a self, params: &'a P, inputs: &'a [&'a Tensor; IN], groups: u64, cost: u64) -> Work<'a> {
+        let Self { row, f16, .. } = self;
+        Work { row: *row, f16, params: bytemuck::bytes_of(params), inputs, groups, cost }
     }
 }
 

@@ -91,7 +91,7 @@ impl KvCache {
         let params = CopyAt { len: len as u32, at: (self.len * self.width) as u32 };
         let kernel = if to.dtype() == Dtype::F16 { &kernels::PACK_AT } else { &kernels::COPY_AT };
         if let Some(target) = &to.data()?.storage {
-            op.record(kernel, params, [from], Output::Into(target), len.div_ceil(1024), len)?;
+            op.record(kernel.work(&params, &[from], len.div_ceil(1024), len), Output::Into(target))?;
         }
         Ok(())
     }
