@@ -137,6 +137,10 @@ kernels! {
     MV_8: Mm, 2, "mv" in ["lib/grid.wgsl", "mv.wgsl"] reading "b" with mv(8, 2);
     /// The same for one row
     MV_1: Mm, 2, "mv" in ["lib/grid.wgsl", "mv.wgsl"] reading "b" with mv(1, 4);
+    /// MV_8 where n is a multiple of four
+    MV4_8: Mm, 2, "mv4" in ["lib/grid.wgsl", "mv4.wgsl"] reading "b4" with mv(8, 2);
+    /// MV_1 where n is a multiple of four
+    MV4_1: Mm, 2, "mv4" in ["lib/grid.wgsl", "mv4.wgsl"] reading "b4" with mv(1, 4);
     /// y = scale · a[m, k] · b[n, k]ᵀ, for many rows and columns
     MM_BT_LARGE: Mm, 2, "mm" in ["lib/grid.wgsl", "mm.wgsl"] reading "b" with mm(128, 128, 16, 8, 8, 1);
     /// The same for fewer
@@ -147,6 +151,10 @@ kernels! {
     MV_BT_8: Mm, 2, "mv_bt" in ["lib/grid.wgsl", "mv.wgsl"] reading "b" with mv(8, 2);
     /// The same for one row
     MV_BT_1: Mm, 2, "mv_bt" in ["lib/grid.wgsl", "mv.wgsl"] reading "b" with mv(1, 4);
+    /// MV_BT_8 where k is a multiple of four
+    MV_BT4_8: Mm, 2, "mv_bt4" in ["lib/grid.wgsl", "mv4.wgsl"] reading "b4" with mv(8, 2);
+    /// MV_BT_1 where k is a multiple of four
+    MV_BT4_1: Mm, 2, "mv_bt4" in ["lib/grid.wgsl", "mv4.wgsl"] reading "b4" with mv(1, 4);
     /// y = scale · Σ parts
     SUM_PARTS: Parts, 1, "sum_parts" in ["lib/grid.wgsl", "sum_parts.wgsl"];
 

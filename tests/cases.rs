@@ -703,6 +703,9 @@ pub(crate) fn variants() -> Vec<Row> {
         (8, 700, 3001),
         (5, 1025, 9),
         (1, 1025, 9),
+        (8, 701, 3000),
+        (8, 700, 301),
+        (1, 700, 36),
     ];
     for dtype in [Dtype::F32, Dtype::F16] {
         for (m, k, n) in products {

@@ -11,28 +11,26 @@ struct Family {
     large: &'static Kernel<Mm, 2>,
     medium: &'static Kernel<Mm, 2>,
     wide: &'static Kernel<Mm, 2>,
-    few: &'static Kernel<Mm, 2>,
-    one: &'static Kernel<Mm, 2>,
-    /// Columns of a workgroup of `few` and of `one`.
-    columns: (u64, u64),
+    /// For up to 8 rows, and columns of a workgroup: any b, and one whose rows are whole vectors of four.
+    few: [(&'static Kernel<Mm, 2>, u64); 2],
+    /// The same for one row.
+    one: [(&'static Kernel<Mm, 2>, u64); 2],
 }
 
 static B_KN: Family = Family {
     large: &kernels::MM_LARGE,
     medium: &kernels::MM_MEDIUM,
     wide: &kernels::MM_WIDE,
-    few: &kernels::MV_8,
-    one: &kernels::MV_1,
-    columns: (32, 32),
+    few: [(&kernels::MV_8, 32), (&kernels::MV4_8, 128)],
+    one: [(&kernels::MV_1, 32), (&kernels::MV4_1, 128)],
 };
 
 static B_NK: Family = Family {
     large: &kernels::MM_BT_LARGE,
     medium: &kernels::MM_BT_MEDIUM,
     wide: &kernels::MM_BT_WIDE,
-    few: &kernels::MV_BT_8,
-    one: &kernels::MV_BT_1,
-    columns: (2, 4),
+    few: [(&kernels::MV_BT_8, 2), (&kernels::MV_BT4_8, 2)],
+    one: [(&kernels::MV_BT_1, 4), (&kernels::MV_BT4_1, 4)],
 };
 
 /// What to run: the kernel, its workgroups for each part of k, and the parts.
@@ -43,15 +41,16 @@ struct Plan {
 }
 
 impl Family {
-    /// Measured on one H200 in Chromium 156; the counts of workgroups are what its 132 multiprocessors need.
-    fn plan(&self, m: u64, k: u64, n: u64) -> Plan {
+    /// `row` is the length of a row of b. Measured on one H200 in Chromium 156; the counts of workgroups are what its 132 multiprocessors need.
+    fn plan(&self, m: u64, k: u64, n: u64, row: u32) -> Plan {
         let tiles = |rows: u64, cols: u64| m.div_ceil(rows) * n.div_ceil(cols);
         // Parts of k, when whole rows and columns alone would leave the device idle.
         let splits = |groups: u64, wanted: u64, shortest: u64| wanted.div_ceil(groups).min(k / shortest).clamp(1, 64);
         let plan = |kernel, groups, splits| Plan { kernel, groups, splits };
         if m <= 8 {
             // Reading b is the cost, and the more readers the better.
-            let (kernel, columns) = if m == 1 { (self.one, self.columns.1) } else { (self.few, self.columns.0) };
+            let kernels = if m == 1 { self.one } else { self.few };
+            let (kernel, columns) = kernels[usize::from(row.is_multiple_of(4))];
             let groups = n.div_ceil(columns);
             return plan(kernel, groups, splits(groups, 1024, 256));
         }
@@ -71,13 +70,21 @@ impl Family {
 }
 
 impl Op<'_> {
-    fn matmul(&self, family: &Family, a: &Tensor, b: &Tensor, [m, k, n]: [u32; 3], scale: f32) -> Result<Tensor> {
+    fn matmul(
+        &self,
+        family: &Family,
+        a: &Tensor,
+        b: &Tensor,
+        [m, k, n]: [u32; 3],
+        row: u32,
+        scale: f32,
+    ) -> Result<Tensor> {
         let shape = [m as usize, n as usize];
         let len = self.product(&[m, n])?;
         if k == 0 || len == 0 {
             return self.zeros(&shape);
         }
-        let Plan { kernel, groups, splits } = family.plan(m.into(), k.into(), n.into());
+        let Plan { kernel, groups, splits } = family.plan(m.into(), k.into(), n.into(), row);
         // Whole steps of every kernel.
         let part = u64::from(k).div_ceil(splits).next_multiple_of(32).min(u32::MAX.into()) as u32;
         let splits = k.div_ceil(part);
@@ -119,7 +126,7 @@ impl Context {
         self.op("mm").eval(|op| {
             op.inputs(&[a, b])?;
             op.expect_pair(a, b, [m, k], [k, n])?;
-            op.matmul(&B_KN, a, b, [m, k, n], 1.0)
+            op.matmul(&B_KN, a, b, [m, k, n], n, 1.0)
         })
     }
 
@@ -132,7 +139,7 @@ impl Context {
         self.op("mm_bt").eval(|op| {
             op.inputs(&[a, b])?;
             op.expect_pair(a, b, [m, k], [n, k])?;
-            op.matmul(&B_NK, a, b, [m, k, n], scale)
+            op.matmul(&B_NK, a, b, [m, k, n], k, scale)
         })
     }
 }
