@@ -2,8 +2,8 @@
 
 use tensorweft::{Context, Dtype, Tensor};
 
-use crate::check::{Rng, bits, read_all};
-use crate::reference::half;
+use crate::check::{Rng, bits, bound, close, read_all};
+use crate::reference::{half, widen};
 
 const F16: Dtype = Dtype::F16;
 const F32: Dtype = Dtype::F32;
@@ -130,7 +130,13 @@ gpu_test! {
                 let got = run(ctx, a, b, w, one, heads);
                 assert_eq!((got.dtype(), got.shape()), (F32, wide.shape()), "{op}");
                 let [got, want] = &read_all(ctx, &[got, wide.clone()]).await[..] else { unreachable!() };
-                assert_eq!(bits(got), bits(want), "{op} with f16 {halves:05b}");
+                if ["mm", "mm_bt", "mha_decode_t", "mha_causal_t", "mha_causal_off_t", "attention_t"].contains(&op) {
+                    // Another pipeline, in which a driver may fuse otherwise. All values are positive: nothing cancels.
+                    let want = widen(want);
+                    close(got, &want, &bound::elementwise(&want)).unwrap_or_else(|text| panic!("{op}: {text}"));
+                } else {
+                    assert_eq!(bits(got), bits(want), "{op} with f16 {halves:05b}");
+                }
             }
         }
     }
