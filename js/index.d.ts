@@ -39,6 +39,11 @@ export class Context {
 
   /** Uploads row-major values; `data` is copied before the call returns. */
   tensor(data: Float32Array | readonly number[], shape: readonly number[]): Tensor;
+  /**
+   * Uploads values to be stored as float16, in half the memory: floats are rounded to the nearest half (ties to even, infinite from
+   * ±65,520 on), a `Uint16Array` holds the bits of halves. Numbers that are no 32-bit floats become such first.
+   */
+  tensorF16(data: Float32Array | Uint16Array | readonly number[] | (ArrayBufferView & { readonly [Symbol.toStringTag]: 'Float16Array' }), shape: readonly number[]): Tensor;
   /** A tensor of zeros, made on the device. */
   empty(shape: readonly number[]): Tensor;
 
@@ -57,11 +62,12 @@ export class Context {
   /** softmax(scale · q · kᵀ) · v for q `[rowsQ, d]`, k `[rowsK, d]`, v `[rowsK, dv]`; `scale` is 1/√d unless given. */
   attention(q: Float32Array, k: Float32Array, v: Float32Array, rowsQ: number, rowsK: number, d: number, dv: number, scale?: number): Promise<Float32Array>;
 
-  /** An empty cache of up to `capacity` rows of `width` keys and as many values. */
-  kvCache(capacity: number, width: number): KvCache;
+  /** An empty cache of up to `capacity` rows of `width` keys and as many values, stored as `dtype`: float32 unless given. */
+  kvCache(capacity: number, width: number, dtype?: 'float32' | 'float16'): KvCache;
   /**
    * Compiles what these ops need (all, unless given), whatever the shapes, side by side and beside the page, so that the first
-   * call is as fast as the next. `onProgress` hears how many pipelines of how many are done.
+   * call is as fast as the next; what reads float16 directly is compiled by its first use. `onProgress` hears how many
+   * pipelines of how many are done.
    */
   warmup(ops?: readonly OpName[], options?: { onProgress?: (done: number, total: number) => void }): Promise<void>;
   /** GPU memory: buffers and bytes of live tensors and caches, bytes kept for reuse, and the most that was live at once. */
@@ -73,13 +79,15 @@ export class Context {
 }
 
 /**
- * Row-major f32 values on the GPU. Ops only queue work and never consume their inputs; `toArray()` is the only wait.
+ * Row-major values on the GPU. Ops take both dtypes, compute in float32 and give float32; `dup` keeps the dtype. Ops only queue work and never consume their inputs; `toArray()` is the only wait.
  * A wrong argument throws a `TensorError` at the call; a fault of the GPU rejects the `toArray()` of what it spoiled.
  */
 export class Tensor {
-  readonly shape: readonly number[]; readonly size: number; readonly dtype: 'float32'; readonly disposed: boolean;
+  readonly shape: readonly number[]; readonly size: number; readonly dtype: 'float32' | 'float16'; readonly disposed: boolean;
   /** Waits for the values; always a fresh array. Reads that are started together share one wait. */
   toArray(): Promise<Float32Array>;
+  /** The same values stored another way: rounded to float16 as by `tensorF16`, or exactly to float32. */
+  to(dtype: 'float32' | 'float16'): Tensor;
   /** `[m,k]` · `[k,n]` */
   mm(b: Tensor): Tensor;
   /** scale · `[m,k]` · `[n,k]`ᵀ; `scale` is 1 unless given. */

@@ -135,6 +135,16 @@ function steady(values) {
   return new Float32Array(values.length === 0 ? 0 : values); // a view beyond the end of its buffer cannot be copied
 }
 
+/** The bits of halves, in whole words. */
+function halves(values) {
+  const { buffer, byteOffset, length } = values;
+  const bits = length === 0 ? [] : new Uint16Array(buffer, byteOffset, length);
+  if (length > 0 && length % 2 === 0 && !buffer.resizable && !buffer.growable) return bits;
+  const words = new Uint16Array(length + (length % 2));
+  words.set(bits);
+  return words;
+}
+
 /** The shape of a flat array; what is none is refused later, with its name. */
 const flat = (values) => [typeOf.call(values) === undefined ? 0 : values.length];
 
@@ -175,6 +185,14 @@ const oneOf = (name, ...names) => (op, value) => {
   if (value === undefined) return 0;
   return names.indexOf(value) + 1 || fail(op, 'invalid-argument', `${name} is ${show(value)}, but one of ${names.join(', ')} is expected`);
 };
+const F32 = 'float32';
+const F16 = 'float16';
+
+/** Whether a dtype is float16. */
+function isHalf(op, dtype) {
+  if (dtype === F32 || dtype === F16) return dtype === F16;
+  return fail(op, 'invalid-argument', `dtype is ${show(dtype)}, but '${F32}' or '${F16}' is expected`);
+}
 
 const OPS = {
   mm: [tensor('b')],
@@ -193,6 +211,7 @@ const OPS = {
   swiglu: [tensor('up')],
   geglu: [tensor('up')],
   gegluTanh: [tensor('up')],
+  to: [isHalf],
   dup: [(op, shape) => u32s(op, 'shape', shape)],
   gather0: [(op, idx) => u32s(op, 'idx', idx, IDS_MAX)],
   transpose2d: [],
@@ -220,10 +239,10 @@ const nets = {
 
 let quickShape;
 
-/** The shape of the last result: rank and dimensions lie at a fixed place of wasm memory. */
+/** The shape of the last result: rank, dimensions and dtype lie at a fixed place of wasm memory. */
 function lastShape(handle) {
   // A view is empty once wasm memory has grown.
-  if (!quickShape?.length) quickShape = new Uint32Array(exports.memory.buffer, wasm.shapeAddress(), 9);
+  if (!quickShape?.length) quickShape = new Uint32Array(exports.memory.buffer, wasm.shapeAddress(), 10);
   const rank = quickShape[0];
   if (rank > 8) return Object.freeze(Array.from(wasm.shapeOf(handle)));
   const shape = [];
@@ -234,17 +253,19 @@ function lastShape(handle) {
 let handleOf;
 let makeTensor;
 
-/** Row-major f32 values on the GPU. */
+/** Row-major values on the GPU. */
 export class Tensor {
   #context;
   #handle;
   #shape;
+  #dtype;
 
   constructor(key, context, handle) {
     ours(key, 'Tensor');
     this.#context = context;
     this.#handle = handle;
     this.#shape = lastShape(handle);
+    this.#dtype = quickShape[9] === 1 ? F16 : F32;
     context[KEY].made(this);
   }
 
@@ -295,7 +316,7 @@ export class Tensor {
   }
 
   get dtype() {
-    return 'float32';
+    return this.#dtype;
   }
 
   get disposed() {
@@ -500,7 +521,16 @@ export class Context {
 
   tensor(data, shape) {
     const op = 'tensor';
-    return makeTensor(this, wasm.upload(this[KEY].handle, f32s(op, 'data', data), u32s(op, 'shape', shape)));
+    return makeTensor(this, wasm.upload(this[KEY].handle, f32s(op, 'data', data), u32s(op, 'shape', shape), false));
+  }
+
+  tensorF16(data, shape) {
+    const op = 'tensorF16';
+    const context = this[KEY].handle;
+    const bits = ['Uint16Array', 'Float16Array'].includes(typeOf.call(data));
+    const values = bits ? halves(data) : f32s(op, 'data', data);
+    const sizes = u32s(op, 'shape', shape);
+    return makeTensor(this, bits ? wasm.uploadBits(context, values, data.length, sizes) : wasm.upload(context, values, sizes, true));
   }
 
   empty(shape) {
@@ -576,9 +606,9 @@ export class Context {
     });
   }
 
-  kvCache(capacity, width) {
+  kvCache(capacity, width, dtype = F32) {
     const op = 'kvCache';
-    const handle = wasm.cacheCreate(this[KEY].handle, u32(op, 'capacity', capacity), u32(op, 'width', width));
+    const handle = wasm.cacheCreate(this[KEY].handle, u32(op, 'capacity', capacity), u32(op, 'width', width), isHalf(op, dtype));
     return new KvCache(KEY, this, handle, capacity, width);
   }
 

@@ -1,8 +1,8 @@
-// y[at + i] = x[i], four neighbouring elements an invocation.
+// y[at + i] = x[i], four elements an invocation.
 
 struct Params { len: u32, at: u32 }
 
-@group(0) @binding(0) var<storage, read> x: array<f32>;
+// Binding 0 is x, in lib/x_*.wgsl.
 @group(0) @binding(1) var<storage, read_write> y: array<f32>;
 @group(0) @binding(2) var<uniform> p: Params;
 
@@ -12,7 +12,7 @@ fn copy_at(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gro
     for (var j = 0u; j < 4u; j++) {
         let i = first + j * 256u;
         if (i < p.len) {
-            y[p.at + i] = x[i];
+            y[p.at + i] = load_x(i);
         }
     }
 }

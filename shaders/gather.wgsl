@@ -5,7 +5,7 @@
 struct Params { n: u32, d: u32, down: u32, across: u32 }
 
 @group(0) @binding(0) var<storage, read> ids: array<u32>;
-@group(0) @binding(1) var<storage, read> table: array<T>;
+// Binding 1 is the table, in lib/b*.wgsl.
 @group(0) @binding(2) var<storage, read_write> y: array<T>;
 @group(0) @binding(3) var<uniform> p: Params;
 
@@ -25,7 +25,7 @@ fn gather(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grou
     }
     var v: array<T, EACH>;
     for (var e = 0u; e < EACH; e++) { // unroll
-        v[e] = table[at[e]];
+        v[e] = load_b(at[e]);
     }
     for (var e = 0u; e < EACH; e++) { // unroll
         if (rows[e] < p.n) {

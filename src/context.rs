@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::device::{self, Adapter, Gpu, Memory, Pending, Stats, Storage};
 use crate::error::{Error, ErrorKind, Result};
-use crate::kernel::{Kernel, Params};
-use crate::tensor::{Data, Tensor};
+use crate::kernel::{Kernel, Params, Work};
+use crate::kernels::CopyAt;
+use crate::tensor::{Data, Dtype, Tensor};
 use crate::{kernels, platform, shape};
 
 /// A compute context bound to one GPU adapter on whatever fabric is available.
@@ -154,14 +155,42 @@ impl Context {
     /// `shape-mismatch` if `data` does not have as many elements as `shape`; `limit-exceeded`, `out-of-memory`.
     #[track_caller]
     pub fn tensor(&self, data: &[f32], shape: &[usize]) -> Tensor {
-        self.op("tensor").eval(|op| {
-            op.upload(data.len() as u64, shape, |queue, buffer| {
-                // Slices, so that wgpu's own staging stays small.
-                for (slice, at) in bytemuck::cast_slice::<f32, u8>(data).chunks(UPLOAD_SLICE).zip(0u64..) {
-                    queue.write_buffer(buffer, at * UPLOAD_SLICE as u64, slice);
+        self.op("tensor").eval(|op| op.floats(data, shape))
+    }
+
+    /// Uploads `data` to be stored as f16: each value becomes the nearest half, ties to even, as IEEE 754 has it: NaN
+    /// stays NaN, and beyond 65,504 (from 65,520 on) all is infinite.
+    ///
+    /// # Errors
+    /// As [`tensor`](Context::tensor).
+    #[track_caller]
+    pub fn tensor_f16(&self, data: &[f32], shape: &[usize]) -> Tensor {
+        self.op("tensor_f16").eval(|op| op.cast(&op.floats(data, shape)?, Dtype::F16))
+    }
+
+    /// Uploads halves by their bits.
+    ///
+    /// # Errors
+    /// As [`tensor`](Context::tensor).
+    #[track_caller]
+    pub fn tensor_f16_bits(&self, bits: &[u16], shape: &[usize]) -> Tensor {
+        self.op("tensor_f16_bits").eval(|op| {
+            op.upload(bits.len() as u64, Dtype::F16, shape, |queue, buffer| {
+                // In whole words.
+                let (pairs, last) = bits.split_at(bits.len() & !1);
+                write(queue, buffer, bytemuck::cast_slice(pairs));
+                if let [last] = last {
+                    queue.write_buffer(buffer, pairs.len() as u64 * 2, bytemuck::bytes_of(&[*last, 0]));
                 }
             })
         })
+    }
+
+    /// The same values stored another way: to f16 as in [`tensor_f16`](Context::tensor_f16), to f32 exactly. Another
+    /// handle if they are stored so already.
+    #[track_caller]
+    pub fn to_dtype(&self, t: &Tensor, dtype: Dtype) -> Tensor {
+        self.op("to_dtype").eval(|op| op.cast(t, dtype))
     }
 
     /// A tensor on the device only; reads as zeros.
@@ -187,9 +216,10 @@ impl Context {
 
     /// Records the read of a tensor; `None` without elements.
     pub(crate) fn start_read(&self, t: &Tensor) -> Result<Option<Pending>> {
-        let op = "to_vec";
-        match &self.op(op).data(t)?.storage {
-            Some(storage) => self.gpu.start_read(op, storage, t.len() as u64 * 4).map(Some),
+        let op = self.op("to_vec");
+        let t = op.cast(t, Dtype::F32)?;
+        match &t.data()?.storage {
+            Some(storage) => self.gpu.start_read(op.name, storage, t.len() as u64 * 4).map(Some),
             None => Ok(None),
         }
     }
@@ -202,6 +232,13 @@ impl Context {
 
 /// Bytes of one `write_buffer`.
 const UPLOAD_SLICE: usize = 16 << 20;
+
+/// Writes in slices, so that wgpu's own staging stays small.
+fn write(queue: &wgpu::Queue, buffer: &wgpu::Buffer, bytes: &[u8]) {
+    for (slice, at) in bytes.chunks(UPLOAD_SLICE).zip(0u64..) {
+        queue.write_buffer(buffer, at * UPLOAD_SLICE as u64, slice);
+    }
+}
 
 /// One call of an op: its name for errors, its caller, and what it may do.
 pub(crate) struct Op<'a> {
@@ -272,10 +309,16 @@ impl Op<'_> {
         shape::product(self.name, &sizes)
     }
 
+    fn floats(&self, data: &[f32], shape: &[usize]) -> Result<Tensor> {
+        let len = data.len() as u64;
+        self.upload(len, Dtype::F32, shape, |queue, buffer| write(queue, buffer, bytemuck::cast_slice(data)))
+    }
+
     /// A tensor whose `len` elements `write` puts into the raw buffer.
     pub(crate) fn upload(
         &self,
         len: u64,
+        dtype: Dtype,
         shape: &[usize],
         write: impl FnOnce(&wgpu::Queue, &wgpu::Buffer),
     ) -> Result<Tensor> {
@@ -285,9 +328,21 @@ impl Op<'_> {
         }
         let storage = match len {
             0 => None,
-            _ => Some(Arc::new(self.context.gpu.upload(self.name, len * 4, write)?)),
+            _ => Some(Arc::new(self.context.gpu.upload(self.name, dtype.bytes(len), write)?)),
         };
-        Ok(Tensor::new(self.context.gpu.clone(), storage, shape.into()))
+        Ok(Tensor::new(self.context.gpu.clone(), storage, dtype, shape.into()))
+    }
+
+    /// The same values, stored as `dtype`.
+    pub(crate) fn cast(&self, x: &Tensor, dtype: Dtype) -> Result<Tensor> {
+        if self.data(x)?.dtype == dtype {
+            return Ok(x.clone());
+        }
+        let len = x.len() as u64;
+        let kernel = if dtype == Dtype::F16 { &kernels::PACK_AT } else { &kernels::COPY_AT };
+        let params = CopyAt { len: len as u32, at: 0 };
+        let [y] = self.make(dtype, &kernel.work(&params, &[x], len.div_ceil(1024), len), x.shared_shape())?;
+        Ok(y)
     }
 
     /// A small constant tensor, made once for each key.
@@ -305,9 +360,14 @@ impl Op<'_> {
 
     /// A tensor of zeros.
     pub(crate) fn zeros(&self, shape: &[usize]) -> Result<Tensor> {
-        let len = shape::len(self.name, shape)?;
-        let params = kernels::Len { len: len.div_ceil(4) as u32 };
-        self.run(&kernels::ZEROS, params, [], shape.into(), len.div_ceil(4).div_ceil(256), len)
+        self.zeros_as(Dtype::F32, shape)
+    }
+
+    pub(crate) fn zeros_as(&self, dtype: Dtype, shape: &[usize]) -> Result<Tensor> {
+        let vectors = dtype.bytes(shape::len(self.name, shape)?).div_ceil(16);
+        let params = kernels::Len { len: vectors as u32 };
+        let [y] = self.make(dtype, &kernels::ZEROS.work(&params, &[], vectors.div_ceil(256), vectors), shape.into())?;
+        Ok(y)
     }
 
     /// Records `kernel` over `inputs`; the output has `shape`. Without elements nothing is recorded.
@@ -334,48 +394,49 @@ impl Op<'_> {
         groups: u64,
         cost: u64,
     ) -> Result<[Tensor; OUT]> {
-        let mut outputs = [const { None }; OUT];
-        self.fill(kernel.row, bytemuck::bytes_of(&params), &inputs, &mut outputs, &shape, groups, cost)?;
-        Ok(outputs.map(|storage| Tensor::new(self.context.gpu.clone(), storage, shape.clone())))
+        self.make(Dtype::F32, &kernel.work(&params, &inputs, groups, cost), shape)
     }
 
-    /// `run_all` without its types, so that the program holds it once.
-    #[allow(clippy::too_many_arguments, reason = "the one place through which every kernel runs")]
-    fn fill(
-        &self,
-        row: usize,
-        params: &[u8],
-        inputs: &[&Tensor],
-        outputs: &mut [Option<Arc<Storage>>],
-        shape: &[usize],
-        groups: u64,
-        cost: u64,
-    ) -> Result<()> {
+    /// As `run_all`, for a kernel that writes `dtype`.
+    fn make<const OUT: usize>(&self, dtype: Dtype, work: &Work<'_>, shape: Arc<[usize]>) -> Result<[Tensor; OUT]> {
+        let mut outputs = [const { None }; OUT];
+        self.fill(dtype, work, &mut outputs, &shape)?;
+        Ok(outputs.map(|storage| Tensor::new(self.context.gpu.clone(), storage, dtype, shape.clone())))
+    }
+
+    /// `make` without its number of outputs, so that the program holds it once.
+    fn fill(&self, dtype: Dtype, work: &Work<'_>, outputs: &mut [Option<Arc<Storage>>], shape: &[usize]) -> Result<()> {
         let len = shape::len(self.name, shape)?;
-        self.inputs(inputs)?;
+        self.inputs(work.inputs)?;
         if len == 0 {
             return Ok(());
         }
         for output in &mut *outputs {
-            *output = Some(Arc::new(self.context.gpu.fresh(self.name, len * 4)?));
+            *output = Some(Arc::new(self.context.gpu.fresh(self.name, dtype.bytes(len))?));
         }
         let targets: Vec<&Storage> = outputs.iter().flatten().map(|storage| &**storage).collect();
-        self.context.gpu.dispatch(self.name, row, params, &self.storages(inputs)?, &targets, groups, cost)
+        self.dispatch(work, &targets)
     }
 
-    /// Records `kernel` with tensors that are there already as its targets.
-    pub(crate) fn record<P: Params, const IN: usize, const OUT: usize>(
-        &self,
-        kernel: &Kernel<P, IN, OUT>,
-        params: P,
-        inputs: [&Tensor; IN],
-        outputs: [&Tensor; OUT],
-        groups: u64,
-        cost: u64,
-    ) -> Result<()> {
-        let (inputs, outputs) = (self.storages(&inputs)?, self.storages(&outputs)?);
-        let params = bytemuck::bytes_of(&params);
-        self.context.gpu.dispatch(self.name, kernel.row, params, &inputs, &outputs, groups, cost)
+    /// Records work with tensors that are there already as its targets.
+    pub(crate) fn record<const OUT: usize>(&self, work: &Work<'_>, outputs: [&Tensor; OUT]) -> Result<()> {
+        self.dispatch(work, &self.storages(&outputs)?)
+    }
+
+    /// Inputs stored as f16 are made f32 first, but where the kernel can read them as they are.
+    fn dispatch(&self, work: &Work<'_>, targets: &[&Storage]) -> Result<()> {
+        let Work { row, f16, params, inputs, groups, cost } = work;
+        let half = |t: &Tensor| t.dtype() == Dtype::F16;
+        let direct = !f16.is_empty() && inputs[(*f16).clone()].iter().all(|t| half(t));
+        let mut cast = [const { None }; device::INPUTS_MAX];
+        for (i, t) in inputs.iter().enumerate() {
+            if half(t) && !(direct && f16.contains(&i)) {
+                cast[i] = Some(self.cast(t, Dtype::F32)?);
+            }
+        }
+        let bound: Vec<&Tensor> = inputs.iter().zip(&cast).map(|(t, cast)| cast.as_ref().unwrap_or(t)).collect();
+        let row = if direct { kernels::ALL.len() + row } else { *row };
+        self.context.gpu.dispatch(self.name, row, params, &self.storages(&bound)?, targets, *groups, *cost)
     }
 
     /// The buffers of tensors, which must have elements.

@@ -1,4 +1,4 @@
-//! The closed table of kernels: every pipeline that can exist is a row here.
+//! The closed table of kernels: every pipeline that can exist is a row here, or its twin that reads f16.
 
 use crate::kernel::{kernels, params};
 
@@ -118,7 +118,9 @@ kernels! {
     /// y = 0
     ZEROS: Len, 0, "zeros" in ["lib/grid.wgsl", "zeros.wgsl"];
     /// y[at..] = x
-    COPY_AT: CopyAt, 1, "copy_at" in ["lib/grid.wgsl", "copy.wgsl"];
+    COPY_AT: CopyAt, 1, "copy_at" in ["lib/grid.wgsl", "copy.wgsl"] reading "x";
+    /// y[at..] = x, as f16
+    PACK_AT: CopyAt, 1, "pack_at" in ["lib/grid.wgsl", "pack.wgsl"] reading "x";
 
     /// y = x · s
     SCALE: Scale, 1, "scale" in ["lib/grid.wgsl", "scale.wgsl"];
@@ -314,9 +316,9 @@ kernels! {
     ATTENTION_MERGE: Merge, 1, "merge" in ["lib/grid.wgsl", "attention_merge.wgsl"];
 
     /// y[i, :] = table[ids[i], :]
-    GATHER: Gather, 2, "gather" in ["lib/grid.wgsl", "lib/by1.wgsl", "gather.wgsl"] with each(GATHER_VALUES);
+    GATHER: Gather, 2, "gather" in ["lib/grid.wgsl", "lib/by1.wgsl", "gather.wgsl"] reading "b" with each(GATHER_VALUES);
     /// The same in vectors of four
-    GATHER_4: Gather, 2, "gather" in ["lib/grid.wgsl", "lib/by4.wgsl", "gather.wgsl"] with each(GATHER_VECTORS);
+    GATHER_4: Gather, 2, "gather" in ["lib/grid.wgsl", "lib/by4.wgsl", "gather.wgsl"] reading "b4" with each(GATHER_VECTORS);
     /// y = xᵀ
     TRANSPOSE: Matrix, 1, "transpose1" in ["lib/grid.wgsl", "transpose.wgsl"] with [("UNROLL", 1)];
     /// The same in vectors of four

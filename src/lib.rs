@@ -19,7 +19,7 @@
 //! know a browser.
 //!
 //! # Shapes and letters
-//! All matrices are row-major f32. `m k n` are the sizes of a product, `rows` and `d` of a row-wise op, `t` new tokens,
+//! All matrices are row-major. `m k n` are the sizes of a product, `rows` and `d` of a row-wise op, `t` new tokens,
 //! `s` past keys, `hq` and `hkv` heads of queries and of keys, `dh` the size of a head.
 //!
 //! # Batching and readback
@@ -60,7 +60,7 @@ pub use error::{Error, ErrorKind, Result};
 #[doc(hidden)]
 pub use ops::kernels_of;
 pub use ops::{Activation, KvCache};
-pub use tensor::Tensor;
+pub use tensor::{Dtype, Tensor};
 
 /// The README's example as a doc test.
 #[cfg(all(doctest, not(target_arch = "wasm32")))]
@@ -79,18 +79,21 @@ pub struct KernelInfo {
     pub params: &'static [(&'static str, u32)],
 }
 
-/// The kernel table.
+/// The kernel table, every pipeline that can exist.
 #[doc(hidden)]
 pub fn kernels() -> Vec<KernelInfo> {
     kernels::ALL
         .iter()
-        .map(|row| KernelInfo {
-            name: row.name,
-            source: row.source(),
-            entry: row.entry,
-            inputs: u32::from(row.inputs),
-            outputs: u32::from(row.outputs),
-            params: row.fields,
+        .flat_map(|row| {
+            let f16 = row.load.as_ref().map(|load| load.f16_name);
+            [Some(row.name), f16].into_iter().flatten().map(move |name| KernelInfo {
+                name,
+                source: row.source(Some(name) == f16),
+                entry: row.entry,
+                inputs: u32::from(row.inputs),
+                outputs: u32::from(row.outputs),
+                params: row.fields,
+            })
         })
         .collect()
 }

@@ -108,9 +108,9 @@ mod sys {
             let next = move || rows.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let work = move || {
                 while let Some((row, verdict)) = next() {
-                    let (layout, desc) = gpu.parts(row);
+                    let (layout, desc, f16) = gpu.parts(row);
                     let scopes = Scopes::push(&gpu.device);
-                    let pipeline = layout.pipeline(&gpu.device, desc);
+                    let pipeline = layout.pipeline(&gpu.device, desc, f16);
                     let made = Verdict::new();
                     scopes.pop(&made);
                     let failed = made.failed();
@@ -297,8 +297,8 @@ mod sys {
                     turn().await;
                     since = js_sys::Date::now();
                 }
-                let (layout, desc) = gpu.parts(row);
-                let pipeline = JsFuture::from(layout.pipeline_async(&gpu.device, desc));
+                let (layout, desc, f16) = gpu.parts(row);
+                let pipeline = JsFuture::from(layout.pipeline_async(&gpu.device, desc, f16));
                 let gpu = gpu.clone();
                 wasm_bindgen_futures::spawn_local(async move {
                     verdict.settle(match pipeline.await {

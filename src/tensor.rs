@@ -6,7 +6,28 @@ use std::sync::Arc;
 use crate::device::{Gpu, Storage};
 use crate::error::Error;
 
-/// Row-major f32 values on the GPU. Cheap to clone, immutable.
+/// How a tensor's values are stored. Ops take both, compute in f32 and give [`F32`](Dtype::F32).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Dtype {
+    /// 32-bit floats.
+    #[default]
+    F32,
+    /// 16-bit floats, in half the memory: 11 significant bits, up to 65,504.
+    F16,
+}
+
+impl Dtype {
+    /// Bytes of so many values, in whole words.
+    pub(crate) fn bytes(self, len: u64) -> u64 {
+        match self {
+            Self::F32 => len * 4,
+            Self::F16 => len.div_ceil(2) * 4,
+        }
+    }
+}
+
+/// Row-major values on the GPU, f32 or [stored as f16](Dtype). Cheap to clone, immutable.
 ///
 /// The buffer goes back to the context's pool, and in the end to the GPU, when the last handle is gone and the work
 /// that uses it is submitted.
@@ -24,11 +45,12 @@ pub struct Tensor {
 pub(crate) struct Data {
     pub(crate) gpu: Arc<Gpu>,
     pub(crate) storage: Option<Arc<Storage>>,
+    pub(crate) dtype: Dtype,
 }
 
 impl Tensor {
-    pub(crate) fn new(gpu: Arc<Gpu>, storage: Option<Arc<Storage>>, shape: Arc<[usize]>) -> Self {
-        Self { shape, state: Ok(Data { gpu, storage }) }
+    pub(crate) fn new(gpu: Arc<Gpu>, storage: Option<Arc<Storage>>, dtype: Dtype, shape: Arc<[usize]>) -> Self {
+        Self { shape, state: Ok(Data { gpu, storage, dtype }) }
     }
 
     pub(crate) fn failed(error: Error) -> Self {
@@ -59,6 +81,11 @@ impl Tensor {
         if self.shape.contains(&0) { 0 } else { self.shape.iter().product() }
     }
 
+    /// How the values are stored.
+    pub fn dtype(&self) -> Dtype {
+        self.state.as_ref().map_or(Dtype::F32, |data| data.dtype)
+    }
+
     /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -73,6 +100,7 @@ impl Tensor {
 impl fmt::Debug for Tensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.error() {
+            None if self.dtype() == Dtype::F16 => write!(f, "Tensor{:?} as f16", self.shape),
             None => write!(f, "Tensor{:?}", self.shape),
             Some(error) => write!(f, "Tensor({error:?})"),
         }

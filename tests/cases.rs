@@ -1,7 +1,7 @@
 //! The rows: for each op a function that queues it on seeded inputs beside what it must give, and the
 //! list of shapes that it runs on. A new op is one function and one line of `TABLE`.
 
-use tensorweft::{Activation, Context, Tensor};
+use tensorweft::{Activation, Context, Dtype, Tensor};
 
 use crate::check::{Case, Rng, Row, bound};
 use crate::reference::{self, Heads};
@@ -65,16 +65,43 @@ fn row(case: impl FnOnce(&Context) -> Case + 'static) -> Row {
     Box::new(case)
 }
 
+/// An input stored as `dtype`. What that loses, `data` loses too.
+fn stored(ctx: &Context, dtype: Dtype, data: &mut [f32], shape: &[usize]) -> Tensor {
+    if dtype == Dtype::F32 {
+        return ctx.tensor(data, shape);
+    }
+    let t = ctx.tensor_f16(data, shape);
+    data.iter_mut().for_each(|x| *x = reference::half(*x));
+    t
+}
+
+fn mark(dtype: Dtype) -> &'static str {
+    if dtype == Dtype::F16 { ", f16" } else { "" }
+}
+
+/// Every case, and some of each kind once more with inputs stored as f16, for the kernels that read them so.
+fn both<T: Clone>(cases: Vec<T>) -> impl Iterator<Item = (T, Dtype)> {
+    let some: Vec<T> = cases.iter().step_by(7).chain(cases.iter().rev().take(8)).cloned().collect();
+    let f16 = some.into_iter().map(|case| (case, Dtype::F16));
+    cases.into_iter().map(|case| (case, Dtype::F32)).chain(f16)
+}
+
 // === Products ===
 
 /// a [m,k] · b [k,n] -> [m,n]
 pub(crate) fn mm(ctx: &Context, m: usize, k: usize, n: usize) -> Case {
-    let label = format!("m {m} k {k} n {n}");
+    mm_as(ctx, Dtype::F32, m, k, n)
+}
+
+/// The same with b stored as `dtype`.
+fn mm_as(ctx: &Context, dtype: Dtype, m: usize, k: usize, n: usize) -> Case {
+    let label = format!("m {m} k {k} n {n}{}", mark(dtype));
     let mut rng = Rng::new(&label);
-    let (a, b) = (rng.unit(m * k), rng.unit(k * n));
+    let (a, mut b) = (rng.unit(m * k), rng.unit(k * n));
+    let tb = stored(ctx, dtype, &mut b, &[k, n]);
     Case {
         op: "mm",
-        got: ctx.mm(&ctx.tensor(&a, &[m, k]), &ctx.tensor(&b, &[k, n]), m as u32, k as u32, n as u32),
+        got: ctx.mm(&ctx.tensor(&a, &[m, k]), &tb, m as u32, k as u32, n as u32),
         shape: vec![m, n],
         want: reference::mm(&a, &b, m, k, n),
         bound: bound::mm(&a, &b, m, k, n),
@@ -84,12 +111,18 @@ pub(crate) fn mm(ctx: &Context, m: usize, k: usize, n: usize) -> Case {
 
 /// scale · a [m,k] · b [n,k]ᵀ -> [m,n]
 pub(crate) fn mm_bt(ctx: &Context, m: usize, n: usize, k: usize, scale: f32) -> Case {
-    let label = format!("m {m} n {n} k {k} scale {scale}");
+    mm_bt_as(ctx, Dtype::F32, m, n, k, scale)
+}
+
+/// The same with b stored as `dtype`.
+fn mm_bt_as(ctx: &Context, dtype: Dtype, m: usize, n: usize, k: usize, scale: f32) -> Case {
+    let label = format!("m {m} n {n} k {k} scale {scale}{}", mark(dtype));
     let mut rng = Rng::new(&label);
-    let (a, b) = (rng.unit(m * k), rng.unit(n * k));
+    let (a, mut b) = (rng.unit(m * k), rng.unit(n * k));
+    let tb = stored(ctx, dtype, &mut b, &[n, k]);
     Case {
         op: "mm_bt",
-        got: ctx.mm_bt(&ctx.tensor(&a, &[m, k]), &ctx.tensor(&b, &[n, k]), m as u32, n as u32, k as u32, scale),
+        got: ctx.mm_bt(&ctx.tensor(&a, &[m, k]), &tb, m as u32, n as u32, k as u32, scale),
         shape: vec![m, n],
         want: reference::mm_bt(&a, &b, m, n, k, scale),
         bound: bound::mm_bt(&a, &b, m, n, k, scale),
@@ -116,16 +149,16 @@ fn products() -> Vec<(usize, usize, usize)> {
 }
 
 fn mm_rows() -> Vec<Row> {
-    products().into_iter().map(|(m, k, n)| row(move |ctx| mm(ctx, m, k, n))).collect()
+    both(products()).map(|((m, k, n), dtype)| row(move |ctx| mm_as(ctx, dtype, m, k, n))).collect()
 }
 
 fn mm_bt_rows() -> Vec<Row> {
     let scales = [1.0, 0.125, -3.7];
-    products()
-        .into_iter()
-        .chain([(1, 4, 4 * 65_535 + 1)])
+    let mut shapes = products();
+    shapes.push((1, 4, 4 * 65_535 + 1));
+    both(shapes)
         .enumerate()
-        .map(|(i, (m, k, n))| row(move |ctx| mm_bt(ctx, m, n, k, scales[i % 3])))
+        .map(|(i, ((m, k, n), dtype))| row(move |ctx| mm_bt_as(ctx, dtype, m, n, k, scales[i % 3])))
         .collect()
 }
 
@@ -362,9 +395,15 @@ fn dup_rows() -> Vec<Row> {
 
 /// data [rows,d], n ids -> [n,d]
 pub(crate) fn gather0(ctx: &Context, rows: usize, d: usize, n: usize) -> Case {
-    let label = format!("rows {rows} d {d} ids {n}");
+    gather0_as(ctx, Dtype::F32, rows, d, n)
+}
+
+/// The same with data stored as `dtype`.
+fn gather0_as(ctx: &Context, dtype: Dtype, rows: usize, d: usize, n: usize) -> Case {
+    let label = format!("rows {rows} d {d} ids {n}{}", mark(dtype));
     let mut rng = Rng::new(&label);
-    let data = rng.unit(rows * d);
+    let mut data = rng.unit(rows * d);
+    let table = stored(ctx, dtype, &mut data, &[rows, d]);
     let mut idx: Vec<u32> = (0..n).map(|_| rng.below(rows) as u32).collect();
     if let [first, .., last] = idx.as_mut_slice() {
         (*first, *last) = (rows as u32 - 1, 0);
@@ -372,7 +411,7 @@ pub(crate) fn gather0(ctx: &Context, rows: usize, d: usize, n: usize) -> Case {
     let want = reference::gather0(&data, &idx, d);
     Case {
         op: "gather0",
-        got: ctx.gather0(&ctx.tensor(&data, &[rows, d]), &idx, d),
+        got: ctx.gather0(&table, &idx, d),
         shape: vec![n, d],
         bound: bound::exact(&want),
         want,
@@ -398,7 +437,7 @@ fn gather_rows() -> Vec<Row> {
         (3, 4097, 5),
         (2, 70_001, 3),
     ]);
-    shapes.into_iter().map(|(rows, d, n)| row(move |ctx| gather0(ctx, rows, d, n))).collect()
+    both(shapes).map(|((rows, d, n), dtype)| row(move |ctx| gather0_as(ctx, dtype, rows, d, n))).collect()
 }
 
 /// x [rows,cols] -> [cols,rows]
@@ -603,23 +642,21 @@ fn rope_off_rows() -> Vec<Row> {
 
 /// q [1, hq·dh], k and v [s + spare, hkv·dh] -> [1, hq·dh]
 pub(crate) fn decode(ctx: &Context, heads: Heads, s: usize, spare: usize) -> Case {
+    decode_as(ctx, Dtype::F32, heads, s, spare)
+}
+
+/// The same with k and v stored as `dtype`.
+fn decode_as(ctx: &Context, dtype: Dtype, heads: Heads, s: usize, spare: usize) -> Case {
     let Heads { hq, hkv, dh } = heads;
-    let label = format!("hq {hq} hkv {hkv} dh {dh} s {s} of {}", s + spare);
+    let label = format!("hq {hq} hkv {hkv} dh {dh} s {s} of {}{}", s + spare, mark(dtype));
     let mut rng = Rng::new(&label);
     let (width, rows) = (hkv * dh, s + spare);
-    let (q, k, v) = (rng.values(hq * dh, -2.0, 2.0), rng.unit(rows * width), rng.unit(rows * width));
+    let (q, mut k, mut v) = (rng.values(hq * dh, -2.0, 2.0), rng.unit(rows * width), rng.unit(rows * width));
+    let [tk, tv] = [&mut k, &mut v].map(|x| stored(ctx, dtype, x, &[rows, width]));
     let want = reference::mha_decode(&q, &k, &v, heads, s);
     Case {
         op: "mha_decode_t",
-        got: ctx.mha_decode_t(
-            &ctx.tensor(&q, &[1, hq * dh]),
-            &ctx.tensor(&k, &[rows, width]),
-            &ctx.tensor(&v, &[rows, width]),
-            hq as u32,
-            hkv as u32,
-            dh as u32,
-            s as u32,
-        ),
+        got: ctx.mha_decode_t(&ctx.tensor(&q, &[1, hq * dh]), &tk, &tv, hq as u32, hkv as u32, dh as u32, s as u32),
         shape: vec![1, hq * dh],
         bound: bound::attention(&want, &v[..s * width], 1e-5),
         want,
@@ -644,17 +681,23 @@ fn decode_rows() -> Vec<Row> {
         (Heads { hq: 32, hkv: 8, dh: 64 }, 600, 0),
         (Heads { hq: 32, hkv: 8, dh: 128 }, 300, 0),
     ]);
-    cases.into_iter().map(|(heads, s, spare)| row(move |ctx| decode(ctx, heads, s, spare))).collect()
+    both(cases).map(|((heads, s, spare), dtype)| row(move |ctx| decode_as(ctx, dtype, heads, s, spare))).collect()
 }
 
 /// q [t, hq·dh], k and v [offset + t, hkv·dh] -> [t, hq·dh]; `offset` None is the op without one.
 pub(crate) fn causal(ctx: &Context, t: usize, heads: Heads, offset: Option<usize>) -> Case {
+    causal_as(ctx, Dtype::F32, t, heads, offset)
+}
+
+/// The same with k and v stored as `dtype`.
+fn causal_as(ctx: &Context, dtype: Dtype, t: usize, heads: Heads, offset: Option<usize>) -> Case {
     let Heads { hq, hkv, dh } = heads;
-    let label = format!("t {t} hq {hq} hkv {hkv} dh {dh} offset {offset:?}");
+    let label = format!("t {t} hq {hq} hkv {hkv} dh {dh} offset {offset:?}{}", mark(dtype));
     let mut rng = Rng::new(&label);
     let (width, s) = (hkv * dh, t + offset.unwrap_or(0));
-    let (q, k, v) = (rng.values(t * hq * dh, -2.0, 2.0), rng.unit(s * width), rng.unit(s * width));
-    let (tq, tk, tv) = (ctx.tensor(&q, &[t, hq * dh]), ctx.tensor(&k, &[s, width]), ctx.tensor(&v, &[s, width]));
+    let (q, mut k, mut v) = (rng.values(t * hq * dh, -2.0, 2.0), rng.unit(s * width), rng.unit(s * width));
+    let tq = ctx.tensor(&q, &[t, hq * dh]);
+    let [tk, tv] = [&mut k, &mut v].map(|x| stored(ctx, dtype, x, &[s, width]));
     let (t32, hq32, hkv32, dh32) = (t as u32, hq as u32, hkv as u32, dh as u32);
     let (op, got) = match offset {
         None => ("mha_causal_t", ctx.mha_causal_t(&tq, &tk, &tv, t32, hq32, hkv32, dh32)),
@@ -675,7 +718,7 @@ fn causal_rows() -> Vec<Row> {
     cases.extend(GROUPS.map(|(hq, hkv)| (37, Heads { hq, hkv, dh: 8 })));
     cases.extend([(300, Heads { hq: 9, hkv: 3, dh: 64 }), (1025, Heads { hq: 1, hkv: 1, dh: 8 })]);
     cases.extend(many_groups((1, Heads { hq: 65_600, hkv: 65_600, dh: 1 })));
-    cases.into_iter().map(|(t, heads)| row(move |ctx| causal(ctx, t, heads, None))).collect()
+    both(cases).map(|((t, heads), dtype)| row(move |ctx| causal_as(ctx, dtype, t, heads, None))).collect()
 }
 
 fn causal_off_rows() -> Vec<Row> {
@@ -688,27 +731,26 @@ fn causal_off_rows() -> Vec<Row> {
     }
     cases.extend(GROUPS.map(|(hq, hkv)| (5, Heads { hq, hkv, dh: 8 }, 41)));
     cases.extend([(2, Heads { hq: 1, hkv: 1, dh: 4 }, MANY), (65, Heads { hq: 9, hkv: 3, dh: 64 }, 700)]);
-    cases.into_iter().map(|(t, heads, offset)| row(move |ctx| causal(ctx, t, heads, Some(offset)))).collect()
+    both(cases)
+        .map(|((t, heads, offset), dtype)| row(move |ctx| causal_as(ctx, dtype, t, heads, Some(offset))))
+        .collect()
 }
 
 /// q [rq,d], k [rk,d], v [rk,dv] -> [rq,dv]
 pub(crate) fn attention(ctx: &Context, rq: usize, rk: usize, d: usize, dv: usize, scale: f32) -> Case {
-    let label = format!("rq {rq} rk {rk} d {d} dv {dv} scale {scale}");
+    attention_as(ctx, Dtype::F32, [rq, rk, d, dv], scale)
+}
+
+/// The same with k and v stored as `dtype`.
+fn attention_as(ctx: &Context, dtype: Dtype, [rq, rk, d, dv]: [usize; 4], scale: f32) -> Case {
+    let label = format!("rq {rq} rk {rk} d {d} dv {dv} scale {scale}{}", mark(dtype));
     let mut rng = Rng::new(&label);
-    let (q, k, v) = (rng.values(rq * d, -2.0, 2.0), rng.unit(rk * d), rng.unit(rk * dv));
+    let (q, mut k, mut v) = (rng.values(rq * d, -2.0, 2.0), rng.unit(rk * d), rng.unit(rk * dv));
+    let (tk, tv) = (stored(ctx, dtype, &mut k, &[rk, d]), stored(ctx, dtype, &mut v, &[rk, dv]));
     let want = reference::attention(&q, &k, &v, rq, rk, d, dv, scale);
     Case {
         op: "attention_t",
-        got: ctx.attention_t(
-            &ctx.tensor(&q, &[rq, d]),
-            &ctx.tensor(&k, &[rk, d]),
-            &ctx.tensor(&v, &[rk, dv]),
-            rq as u32,
-            rk as u32,
-            d as u32,
-            dv as u32,
-            scale,
-        ),
+        got: ctx.attention_t(&ctx.tensor(&q, &[rq, d]), &tk, &tv, rq as u32, rk as u32, d as u32, dv as u32, scale),
         shape: vec![rq, dv],
         bound: bound::attention(&want, &v, 1e-5),
         want,
@@ -727,7 +769,9 @@ fn attention_rows() -> Vec<Row> {
         cases.extend([(9, 9, d, d, scale), (40, 70, d, d, scale), (3, 9, d, 2 * d, scale), (3, 9, 2 * d, d, scale)]);
     }
     cases.extend([(1, MANY, 4, 4, 0.5), (MANY, 3, 4, 4, 0.5), (2, 4097, 16, 8, 1.0), (130, 200, 64, 64, -0.125)]);
-    cases.into_iter().map(|(rq, rk, d, dv, scale)| row(move |ctx| attention(ctx, rq, rk, d, dv, scale))).collect()
+    both(cases)
+        .map(|((rq, rk, d, dv, scale), dtype)| row(move |ctx| attention_as(ctx, dtype, [rq, rk, d, dv], scale)))
+        .collect()
 }
 
 /// One small case of every op: for tests about order, repetition and company.
@@ -802,11 +846,18 @@ pub(crate) fn variants() -> Vec<Row> {
         (5, 1025, 9),
         (1, 1025, 9),
         (1, 70, 8201),
+        (8, 701, 3000),
+        (8, 700, 301),
+        (1, 700, 36),
     ];
-    for (m, k, n) in products {
-        rows.push(row(move |ctx| mm(ctx, m, k, n)));
-        rows.push(row(move |ctx| mm_bt(ctx, m, n, k, 0.7)));
+    for dtype in [Dtype::F32, Dtype::F16] {
+        for (m, k, n) in products {
+            rows.push(row(move |ctx| mm_as(ctx, dtype, m, k, n)));
+            rows.push(row(move |ctx| mm_bt_as(ctx, dtype, m, n, k, 0.7)));
+        }
     }
+    rows.push(row(|ctx| gather0_as(ctx, Dtype::F16, 30, 21, 40)));
+    rows.push(row(|ctx| gather0_as(ctx, Dtype::F16, 30, 20, 40)));
     for d in [99, 100, 500, 501, 2000, 3001, 4000, 8000, 9000, 9001] {
         rows.push(row(move |ctx| softmax(ctx, 9, d)));
         rows.push(row(move |ctx| rmsnorm(ctx, 9, d, 1e-5)));
@@ -817,8 +868,8 @@ pub(crate) fn variants() -> Vec<Row> {
     // Few rows and many, narrow heads and wide, keys whole and in parts.
     for hq in [1, 4, 7, 8, 9] {
         for dh in [64, 66, 128, 130, 260] {
-            for s in [50, 1100] {
-                rows.push(row(move |ctx| decode(ctx, Heads { hq, hkv: 1, dh }, s, 2)));
+            for (s, dtype) in [(50, Dtype::F32), (1100, Dtype::F32), (50, Dtype::F16), (1100, Dtype::F16)] {
+                rows.push(row(move |ctx| decode_as(ctx, dtype, Heads { hq, hkv: 1, dh }, s, 2)));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Every misuse gives an error with a code and the op's name: never a panic, never a wrong number,
 //! and the context works on.
 
-use tensorweft::{Activation, Context, Tensor};
+use tensorweft::{Activation, Context, Dtype, Tensor};
 
 use crate::check::read_all;
 
@@ -19,6 +19,11 @@ fn t(ctx: &Context, shape: &[usize]) -> Tensor {
     ctx.tensor(&data, shape)
 }
 
+/// The same, stored as f16.
+fn half(ctx: &Context, shape: &[usize]) -> Tensor {
+    ctx.to_dtype(&t(ctx, shape), Dtype::F16)
+}
+
 const HUGE: u32 = u32::MAX;
 
 const MISUSES: &[Misuse] = &[
@@ -27,6 +32,9 @@ const MISUSES: &[Misuse] = &[
     ("tensor", SHAPE, |c| c.tensor(&[], &[1])),
     ("tensor", SHAPE, |c| c.tensor(&[1.0], &[0])),
     ("tensor", SHAPE, |c| c.tensor(&[1.0; 5], &[4])),
+    ("tensor_f16", SHAPE, |c| c.tensor_f16(&[1.0, 2.0, 3.0], &[2, 2])),
+    ("tensor_f16_bits", SHAPE, |c| c.tensor_f16_bits(&[1, 2, 3], &[4])),
+    ("tensor_f16_bits", SHAPE, |c| c.tensor_f16_bits(&[1], &[0])),
     // Products.
     ("mm", SHAPE, |c| c.mm(&t(c, &[2, 3]), &t(c, &[4, 5]), 2, 3, 5)),
     ("mm", SHAPE, |c| c.mm(&t(c, &[2, 3]), &t(c, &[3, 5]), 3, 3, 5)),
@@ -35,6 +43,7 @@ const MISUSES: &[Misuse] = &[
     ("mm", SHAPE, |c| c.mm(&t(c, &[0, 3]), &t(c, &[3, 5]), 1, 3, 5)),
     ("mm_bt", SHAPE, |c| c.mm_bt(&t(c, &[2, 3]), &t(c, &[5, 4]), 2, 5, 3, 1.0)),
     ("mm_bt", SHAPE, |c| c.mm_bt(&t(c, &[2, 3]), &t(c, &[5, 3]), 2, 3, 5, 1.0)),
+    ("mm_bt", SHAPE, |c| c.mm_bt(&t(c, &[2, 3]), &half(c, &[5, 4]), 2, 5, 3, 1.0)),
     // Elementwise: no broadcasting.
     ("add_t", SHAPE, |c| c.add_t(&t(c, &[2, 3]), &t(c, &[3]))),
     ("add_t", SHAPE, |c| c.add_t(&t(c, &[2, 3]), &t(c, &[2, 1]))),
@@ -54,6 +63,8 @@ const MISUSES: &[Misuse] = &[
     ("dup", SHAPE, |c| c.dup(&t(c, &[2, 3]), vec![2, 2])),
     ("dup", SHAPE, |c| c.dup(&t(c, &[2, 3]), vec![])),
     ("dup", SHAPE, |c| c.dup(&t(c, &[2, 3]), vec![0, 6])),
+    ("dup", SHAPE, |c| c.dup(&half(c, &[3]), vec![4])),
+    ("gather0", INDEX, |c| c.gather0(&half(c, &[3, 1]), &[3], 1)),
     ("gather0", INDEX, |c| c.gather0(&t(c, &[4, 3]), &[4], 3)),
     ("gather0", INDEX, |c| c.gather0(&t(c, &[4, 3]), &[0, 1, HUGE], 3)),
     ("gather0", INDEX, |c| c.gather0(&t(c, &[0, 3]), &[0], 3)),
@@ -119,6 +130,7 @@ const MISUSES: &[Misuse] = &[
     // More than any adapter holds.
     ("empty", LIMIT, |c| c.empty(&[usize::MAX, 2])),
     ("empty", LIMIT, |c| c.empty(&[1 << 20, 1 << 11])),
+    ("kv_cache", LIMIT, |c| c.kv_cache_as(1 << 20, 1 << 12, Dtype::F16).k()),
     ("mm", LIMIT, |c| c.mm(&t(c, &[100_000, 1]), &t(c, &[1, 100_000]), 100_000, 1, 100_000)),
 ];
 
@@ -174,6 +186,7 @@ gpu_test! {
             ctx.silu_t(x), ctx.sigmoid_t(x), ctx.sqrt_t(x), ctx.gelu_t(x), ctx.gelu_tanh_t(x), ctx.relu_t(x),
             ctx.add_t(x, y), ctx.add_t(y, x), ctx.sub_t(y, x), ctx.mul_t(x, x), ctx.div_t(y, x),
             ctx.mul_scalar_t(x, y), ctx.mul_scalar_t(y, x), ctx.add_bias_t(x, y), ctx.add_bias_t(y, x),
+            ctx.to_dtype(x, Dtype::F16), ctx.to_dtype(x, Dtype::F32), ctx.mm(x, &half(ctx, &[1]), 1, 1, 1),
             ctx.dup(x, vec![1]), ctx.gather0(x, &[0], 1), ctx.transpose2d_t(x, 1, 1),
             ctx.softmax_t(x, 1, 1), ctx.rmsnorm_t(x, y, 1, 1, 0.1), ctx.rmsnorm_t(y, x, 1, 1, 0.1),
             ctx.layernorm_t(x, y, y, 1, 1, 0.1), ctx.layernorm_t(y, x, y, 1, 1, 0.1), ctx.layernorm_t(y, y, x, 1, 1, 0.1),
@@ -228,6 +241,10 @@ gpu_test! {
             ("mul_scalar_t", ctx.mul_scalar_t(&theirs, &one)),
             ("gather0", ctx.gather0(&theirs, &[0], 1)),
             ("dup", ctx.dup(&theirs, vec![1])),
+            ("to_dtype", ctx.to_dtype(&theirs, Dtype::F16)),
+            ("to_dtype", ctx.to_dtype(&theirs, Dtype::F32)),
+            ("mm", ctx.mm(&mine, &half(&other, &[1, 1]), 1, 1, 1)),
+            ("relu_t", ctx.relu_t(&half(&other, &[1, 1]))),
             ("softmax_t", ctx.softmax_t(&theirs, 1, 1)),
             ("layernorm_t", ctx.layernorm_t(&mine, &one, &theirs, 1, 1, 1e-5)),
             ("swiglu_t", ctx.swiglu_t(&mine, &theirs)),

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use futures_util::future::join_all;
 use tensorweft::Context;
 
+use tensorweft::Dtype;
+
 use crate::cases::{self, TABLE};
 use crate::check::{Case, Rng, Row, bound, check, close, read_all};
 use crate::reference;
@@ -71,8 +73,11 @@ gpu_test! {
         let x = ctx.tensor(&[1.0, -2.5, 3.0], &[1, 3]);
         let mut cache = ctx.kv_cache(2, 3);
         cache.append(&x, &ctx.empty(&[1, 3])).expect("room");
-        let got = read_all(&ctx, &[ctx.scale_t(&x, -2.0), cache.k(), cache.v()]).await;
-        assert_eq!(got, [vec![-2.0, 5.0, -6.0], vec![1.0, -2.5, 3.0, 0.0, 0.0, 0.0], vec![0.0; 6]]);
+        let mut halves = ctx.kv_cache_as(2, 3, Dtype::F16);
+        halves.append(&x, &ctx.to_dtype(&x, Dtype::F16)).expect("room");
+        let got = read_all(&ctx, &[ctx.scale_t(&x, -2.0), cache.k(), cache.v(), halves.k(), halves.v()]).await;
+        let row = vec![1.0, -2.5, 3.0, 0.0, 0.0, 0.0];
+        assert_eq!(got, [vec![-2.0, 5.0, -6.0], row.clone(), vec![0.0; 6], row.clone(), row]);
         for dh in [6, 8] {
             turned_on_the_way(&ctx, 3, 2, dh, &[2]).await;
         }

@@ -240,6 +240,16 @@ pub(crate) fn attention(
     y
 }
 
+/// The nearest value that f16 has, ties to even.
+pub(crate) fn half(x: f32) -> f32 {
+    // The distance of halves near x: 2⁻¹⁰ of x's power of two, and no less than 2⁻²⁴.
+    let exponent = (x.abs().to_bits() >> 23) as i32 - 127;
+    let step = 2f64.powi(exponent.max(-14) - 10);
+    let nearest = (f64::from(x) / step).round_ties_even() * step;
+    // The next one would be 65,536.
+    if nearest.abs() > 65_504.0 { f32::INFINITY.copysign(x) } else { nearest as f32 }
+}
+
 pub(crate) fn widen(x: &[f32]) -> Vec<f64> {
     x.iter().map(|&x| f64::from(x)).collect()
 }

@@ -380,7 +380,7 @@ impl Gpu {
     }
 
     /// What a row's pipeline is made of.
-    pub(crate) fn parts(&self, row: usize) -> (&platform::Layout, &'static Desc) {
+    pub(crate) fn parts(&self, row: usize) -> (&platform::Layout, &'static Desc, bool) {
         self.pipelines.parts(row, &self.layouts)
     }
 

@@ -8,7 +8,7 @@ use super::verdict::Verdict;
 use crate::kernel::Desc;
 use crate::platform::{self, Layout, Pipeline};
 
-/// Pipelines by row. Shapes are uniforms, so no call ever needs another one.
+/// Pipelines by row, then those that read f16 by row. Shapes are uniforms, so no call ever needs another one.
 pub(crate) struct Pipelines {
     table: &'static [Desc],
     slots: Vec<Slot>,
@@ -24,14 +24,15 @@ struct Slot {
 
 impl Pipelines {
     pub(crate) fn new(table: &'static [Desc]) -> Self {
-        Self { table, slots: table.iter().map(|_| Slot::default()).collect(), created: AtomicU64::new(0) }
+        let slots = table.iter().chain(table).map(|_| Slot::default()).collect();
+        Self { table, slots, created: AtomicU64::new(0) }
     }
 
     pub(crate) fn get(&self, row: usize) -> Option<&Pipeline> {
         self.slots.get(row)?.made.get().map(|(pipeline, _)| pipeline)
     }
 
-    /// The names of the rows that have one.
+    /// The names of the rows that have one for f32.
     pub(crate) fn names(&self) -> Vec<&'static str> {
         self.table
             .iter()
@@ -44,10 +45,10 @@ impl Pipelines {
     /// Makes sure that the row's pipeline exists; what the GPU says of it is the answer.
     pub(crate) fn need(&self, row: usize, device: &wgpu::Device, layouts: &Layouts) -> &Verdict {
         let (_, verdict) = self.slots[row].made.get_or_init(|| {
-            let (layout, desc) = self.parts(row, layouts);
+            let (layout, desc, f16) = self.parts(row, layouts);
             let verdict = Verdict::new();
             let scopes = platform::Scopes::push(device);
-            let pipeline = layout.pipeline(device, desc);
+            let pipeline = layout.pipeline(device, desc, f16);
             scopes.pop(&verdict);
             self.created.fetch_add(1, Ordering::Relaxed);
             (pipeline, verdict)
@@ -55,10 +56,11 @@ impl Pipelines {
         verdict
     }
 
-    /// What a row's pipeline is made of.
-    pub(crate) fn parts<'a>(&self, row: usize, layouts: &'a Layouts) -> (&'a Layout, &'static Desc) {
-        let desc = &self.table[row];
-        (layouts.of(desc.inputs.into(), desc.outputs.into()), desc)
+    /// What a row's pipeline is made of, and whether it reads f16.
+    pub(crate) fn parts<'a>(&self, row: usize, layouts: &'a Layouts) -> (&'a Layout, &'static Desc, bool) {
+        let len = self.table.len();
+        let desc = &self.table[row % len];
+        (layouts.of(desc.inputs.into(), desc.outputs.into()), desc, row >= len)
     }
 
     /// The verdict on a row's pipeline, and whether the caller is the first to ask and so has it made.

@@ -8,7 +8,7 @@ mod slab;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use js_sys::{Array, Float32Array, Function, Promise, Uint8Array};
+use js_sys::{Array, Float32Array, Function, Object, Promise, Uint8Array, Uint16Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 
@@ -16,7 +16,7 @@ use crate::device;
 use crate::error::{Error, ErrorKind};
 use crate::ops::warmup;
 use crate::platform::object;
-use crate::{Context, KvCache, Tensor};
+use crate::{Context, Dtype, KvCache, Tensor};
 use slab::Slab;
 
 /// Dimensions of a result's shape that are handed over without a call.
@@ -28,8 +28,8 @@ thread_local! {
     static CACHES: RefCell<Slab<KvCache>> = const { RefCell::new(Slab::new()) };
     /// `(code, message) => TensorError`
     static MAKE_ERROR: RefCell<Option<Function>> = const { RefCell::new(None) };
-    /// Rank and dimensions of the last result.
-    static SHAPE: [Cell<u32>; QUICK_RANK + 1] = const { [const { Cell::new(0) }; QUICK_RANK + 1] };
+    /// Rank and dimensions of the last result, and whether it is stored as f16.
+    static SHAPE: [Cell<u32>; QUICK_RANK + 2] = const { [const { Cell::new(0) }; QUICK_RANK + 2] };
 }
 
 type Js<T> = std::result::Result<T, JsValue>;
@@ -40,6 +40,7 @@ fn js_name(op: &str) -> String {
         "to_vec" => return "toArray".into(),
         "scale_t" => return "mulScalar".into(),
         "add_bias_act_t" => return "addBias".into(),
+        "to_dtype" => return "to".into(),
         _ => {}
     }
     let mut words = op.strip_suffix("_t").unwrap_or(op).split('_');
@@ -85,11 +86,16 @@ fn give(t: Tensor) -> Js<u32> {
     }
     SHAPE.with(|quick| {
         quick[0].set(t.shape().len() as u32);
-        for (slot, size) in quick[1..].iter().zip(t.shape()) {
+        for (slot, size) in quick[1..=QUICK_RANK].iter().zip(t.shape()) {
             slot.set(*size as u32);
         }
+        quick[QUICK_RANK + 1].set(u32::from(t.dtype() == Dtype::F16));
     });
     Ok(TENSORS.with_borrow_mut(|all| all.insert(t)))
+}
+
+fn dtype(f16: bool) -> Dtype {
+    if f16 { Dtype::F16 } else { Dtype::F32 }
 }
 
 fn sizes(shape: &[u32]) -> Vec<usize> {
@@ -103,7 +109,7 @@ pub fn setup(make_error: Function) {
     MAKE_ERROR.set(Some(make_error));
 }
 
-/// Address of the rank and dimensions of the last result, `1 + 8` words.
+/// Address of the rank, dimensions and dtype of the last result, `1 + 8 + 1` words.
 #[wasm_bindgen(js_name = shapeAddress)]
 pub fn shape_address() -> u32 {
     SHAPE.with(|quick| quick.as_ptr() as usize as u32)
@@ -245,20 +251,43 @@ pub fn context_free(c: u32) {
 
 /// Uploads straight from the caller's array, in slices, so that wasm memory never holds it.
 #[wasm_bindgen]
-pub fn upload(c: u32, data: &Float32Array, shape: &[u32]) -> Js<u32> {
+pub fn upload(c: u32, data: &Float32Array, shape: &[u32], f16: bool) -> Js<u32> {
+    let op = if f16 { "tensor_f16" } else { "tensor" };
+    write(c, op, data, data.length(), data.length(), shape, Dtype::F32, dtype(f16))
+}
+
+/// The same of `len` halves by their bits, in an array of whole words.
+#[wasm_bindgen(js_name = uploadBits)]
+pub fn upload_bits(c: u32, data: &Uint16Array, len: u32, shape: &[u32]) -> Js<u32> {
+    write(c, "tensor_f16", data, data.length(), len, shape, Dtype::F16, Dtype::F16)
+}
+
+/// Writes all `items` of an array that holds `len` values stored `as_is`, and makes them `wanted`.
+#[allow(clippy::too_many_arguments, reason = "two kinds of arrays, one way")]
+fn write(
+    c: u32,
+    op: &'static str,
+    data: &Object,
+    items: u32,
+    len: u32,
+    shape: &[u32],
+    as_is: Dtype,
+    wanted: Dtype,
+) -> Js<u32> {
     const SLICE: u32 = 4 << 20;
     let context = context(c)?;
-    let op = context.op("tensor");
+    let op = context.op(op);
     let mut refused = false;
     give(op.eval(|op| {
-        let t = op.upload(u64::from(data.length()), &sizes(shape), |queue, buffer| {
+        let t = op.upload(u64::from(len), as_is, &sizes(shape), |queue, buffer| {
             let (Some(queue), Some(buffer)) = (queue.as_webgpu(), buffer.as_webgpu()) else { return };
-            for at in (0..data.length()).step_by(SLICE as usize) {
-                let len = SLICE.min(data.length() - at);
+            let size = as_is.bytes(u64::from(items)) as f64 / f64::from(items);
+            for at in (0..items).step_by(SLICE as usize) {
+                let len = SLICE.min(items - at);
                 // Faults of the GPU are caught by the error scope around the upload, what the browser throws here.
                 let write = queue.write_buffer_with_f64_and_buffer_source_and_f64_and_f64(
                     buffer,
-                    f64::from(at) * 4.0,
+                    f64::from(at) * size,
                     data,
                     f64::from(at),
                     f64::from(len),
@@ -270,7 +299,7 @@ pub fn upload(c: u32, data: &Float32Array, shape: &[u32]) -> Js<u32> {
             let why = "the browser did not take the values".into();
             return Err(Error::new(op.name, ErrorKind::Internal(why)));
         }
-        Ok(t)
+        op.cast(&t, wanted)
     }))
 }
 
@@ -315,8 +344,8 @@ pub fn free(t: u32) {
 // === Caches ===
 
 #[wasm_bindgen(js_name = cacheCreate)]
-pub fn cache_create(c: u32, capacity: u32, width: u32) -> Js<u32> {
-    let cache = context(c)?.kv_cache(capacity as usize, width as usize);
+pub fn cache_create(c: u32, capacity: u32, width: u32, f16: bool) -> Js<u32> {
+    let cache = context(c)?.kv_cache_as(capacity as usize, width as usize, dtype(f16));
     for half in [cache.k(), cache.v()] {
         if let Some(error) = half.error() {
             return Err(throw(error));

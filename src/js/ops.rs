@@ -2,7 +2,7 @@
 
 use wasm_bindgen::prelude::*;
 
-use super::{Js, context, give, sizes, tensor, throw};
+use super::{Js, context, dtype, give, sizes, tensor, throw};
 use crate::error::Error;
 use crate::{Activation, Context, Tensor};
 
@@ -125,6 +125,11 @@ pub fn mm_bt(c: u32, a: u32, b: u32, scale: f32) -> Js<u32> {
         }
         Ok(ctx.mm_bt(a, &b, m, n, k, scale))
     })
+}
+
+#[wasm_bindgen]
+pub fn to(c: u32, x: u32, f16: bool) -> Js<u32> {
+    run(c, x, |ctx, x| Ok(ctx.to_dtype(x, dtype(f16))))
 }
 
 #[wasm_bindgen]

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::error::{Error, ErrorKind};
 use crate::kernels::{self, Gather, Matrix};
 use crate::shape;
-use crate::tensor::Tensor;
+use crate::tensor::{Dtype, Tensor};
 use std::sync::Arc;
 
 /// # Moving values
@@ -50,7 +50,7 @@ impl Context {
             if len == 0 {
                 return op.zeros(&shape);
             }
-            let ids = op.upload(idx.len() as u64, &[idx.len()], |queue, buffer| {
+            let ids = op.upload(idx.len() as u64, Dtype::F32, &[idx.len()], |queue, buffer| {
                 queue.write_buffer(buffer, 0, bytemuck::cast_slice(idx));
             })?;
             let (kernel, width, each) = match d.is_multiple_of(4) {

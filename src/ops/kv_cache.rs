@@ -5,7 +5,7 @@ use std::fmt;
 use crate::context::{Context, Op};
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernels::{self, CopyAt, Rope};
-use crate::tensor::Tensor;
+use crate::tensor::{Dtype, Tensor};
 
 /// Rows of keys and values that grow on the device, up to a capacity; the rows never move.
 ///
@@ -26,7 +26,14 @@ impl Context {
     /// What keeps it from being made is in [`KvCache::k`] as a failed tensor, and is returned by every append.
     #[track_caller]
     pub fn kv_cache(&self, capacity: usize, width: usize) -> KvCache {
-        let zeros = || self.op("kv_cache").eval(|op: &Op<'_>| op.zeros(&[capacity, width]));
+        self.kv_cache_as(capacity, width, Dtype::F32)
+    }
+
+    /// As [`kv_cache`](Context::kv_cache), storing keys and values as `dtype`; each append converts while it copies.
+    #[track_caller]
+    pub fn kv_cache_as(&self, capacity: usize, width: usize, dtype: Dtype) -> KvCache {
+        let op = self.op("kv_cache");
+        let zeros = || op.eval(|op| op.zeros_as(dtype, &[capacity, width]));
         KvCache { context: self.clone(), k: zeros(), v: zeros(), width, len: 0, capacity }
     }
 }
@@ -70,8 +77,13 @@ impl KvCache {
         };
         let rope = Rope { t: t as u32, h, dh: dh as u32, offset: self.len as u32 };
         if let Some(table) = op.rope_table(&k, base, rope)? {
+            if self.k.dtype() == Dtype::F16 {
+                self.copy(op, &op.turn(&k, &table, rope)?, &self.k)?;
+                self.copy(op, &v, &self.v)?;
+                return Ok(t);
+            }
             let kernel = if rope.in_vectors() { &kernels::ROPE_APPEND_4 } else { &kernels::ROPE_APPEND };
-            op.record(kernel, rope, [&k, &table, &v], [&self.k, &self.v], rope.groups(), rope.cost())?;
+            op.record(&kernel.work(&rope, &[&k, &table, &v], rope.groups(), rope.cost()), [&self.k, &self.v])?;
         }
         Ok(t)
     }
@@ -112,7 +124,8 @@ impl KvCache {
         }
         let len = from.len() as u64;
         let params = CopyAt { len: len as u32, at: (self.len * self.width) as u32 };
-        op.record(&kernels::COPY_AT, params, [from], [to], len.div_ceil(1024), len)
+        let kernel = if to.dtype() == Dtype::F16 { &kernels::PACK_AT } else { &kernels::COPY_AT };
+        op.record(&kernel.work(&params, &[from], len.div_ceil(1024), len), [to])
     }
 
     /// All `capacity` rows of keys, `[capacity, width]`; those beyond [`len`](KvCache::len) hold anything.

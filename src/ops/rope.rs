@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 use crate::context::{Context, Op};
 use crate::error::Result;
 use crate::kernels::{self, Rope};
-use crate::tensor::Tensor;
+use crate::tensor::{Dtype, Tensor};
 
 impl Rope {
     /// Whether halves of heads are whole vectors of four.
@@ -43,9 +43,16 @@ impl Op<'_> {
     }
 
     fn rope(&self, x: &Tensor, base: f32, rope: Rope) -> Result<Tensor> {
-        let Some(table) = self.rope_table(x, base, rope)? else { return Ok(x.clone()) };
+        match self.rope_table(x, base, rope)? {
+            Some(table) => self.turn(x, &table, rope),
+            None => self.cast(x, Dtype::F32),
+        }
+    }
+
+    /// x turned by the table of its frequencies.
+    pub(super) fn turn(&self, x: &Tensor, table: &Tensor, rope: Rope) -> Result<Tensor> {
         let kernel = if rope.in_vectors() { &kernels::ROPE_4 } else { &kernels::ROPE };
-        self.run(kernel, rope, [x, &table], x.shared_shape(), rope.groups(), rope.cost())
+        self.run(kernel, rope, [x, table], x.shared_shape(), rope.groups(), rope.cost())
     }
 
     /// `base^(-2j/dh) / 2π` for each pair j, as 64-bit binary fractions of a turn, made once for each base and size.
@@ -58,7 +65,7 @@ impl Op<'_> {
             };
             let high = (0..pairs).map(|j| (fraction(j) >> 32) as u32);
             let words: Vec<u32> = high.chain((0..pairs).map(|j| fraction(j) as u32)).collect();
-            self.upload(words.len() as u64, &[2, pairs], |queue, buffer| {
+            self.upload(words.len() as u64, Dtype::F32, &[2, pairs], |queue, buffer| {
                 queue.write_buffer(buffer, 0, bytemuck::cast_slice(&words));
             })
         })

@@ -12,6 +12,8 @@ macro_rules! uses {
 
 uses! {
     empty: ZEROS;
+    tensor_f16: PACK_AT;
+    to_dtype: PACK_AT;
     mm: MM_LARGE MM_MEDIUM MM_WIDE MV_8 MV_1 SUM_PARTS ZEROS;
     mm_bt: MM_BT_LARGE MM_BT_MEDIUM MM_BT_WIDE MV_BT_8 MV_BT_1 MV_BT_1_LONG SUM_PARTS ZEROS;
     silu_t: SILU;
@@ -45,7 +47,7 @@ uses! {
     mha_causal_t: ATTENTION_64 ATTENTION_128 DECODE_4_64 DECODE_4_128 DECODE_8_64 DECODE_8_128 ATTENTION_MERGE;
     mha_causal_off_t: ATTENTION_64 ATTENTION_128 DECODE_4_64 DECODE_4_128 DECODE_8_64 DECODE_8_128 ATTENTION_MERGE;
     attention_t: ATTENTION_64 ATTENTION_128 DECODE_4_64 DECODE_4_128 DECODE_8_64 DECODE_8_128 ATTENTION_MERGE ZEROS;
-    kv_cache: ZEROS COPY_AT ROPE_APPEND ROPE_APPEND_4;
+    kv_cache: ZEROS COPY_AT PACK_AT ROPE_APPEND ROPE_APPEND_4;
 }
 
 /// The rows of the kernel table that the ops for which `wanted` holds may run, each once.
@@ -67,7 +69,7 @@ pub(crate) fn unknown<S: AsRef<str>>(names: &[S], spelled: impl Fn(&str) -> Stri
 impl Context {
     /// Compiles the pipelines that the named `ops` may need, whatever the shapes; all of them without names. They are
     /// compiled side by side: in threads natively, and by the browser beside the page. An op that is called before
-    /// compiles what it needs itself. `progress` hears how many of how many are done.
+    /// compiles what it needs itself, and so does the first product, gather or attention that reads f16. `progress` hears how many of how many are done.
     ///
     /// # Errors
     /// `invalid-argument` for a name that no op has; `device-lost`; `internal` if the driver refuses a pipeline.

@@ -31,10 +31,10 @@ impl Layout {
         Self { group, pipeline }
     }
 
-    pub(crate) fn pipeline(&self, device: &wgpu::Device, desc: &Desc) -> Pipeline {
+    pub(crate) fn pipeline(&self, device: &wgpu::Device, desc: &Desc, f16: bool) -> Pipeline {
         let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some(desc.name),
-            source: wgpu::ShaderSource::Wgsl(desc.source().into()),
+            source: wgpu::ShaderSource::Wgsl(desc.source(f16).into()),
         });
         device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: Some(desc.name),

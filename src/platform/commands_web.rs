@@ -80,22 +80,22 @@ impl Layout {
         Self { group, pipeline }
     }
 
-    fn descriptor(&self, of: &Raw, desc: &Desc) -> JsValue {
+    fn descriptor(&self, of: &Raw, desc: &Desc, f16: bool) -> JsValue {
         let label = JsValue::from(desc.name);
-        let module = of.create_shader_module(&object([("label", label.clone()), ("code", desc.source().into())]));
+        let module = of.create_shader_module(&object([("label", label.clone()), ("code", desc.source(f16).into())]));
         let compute = object([("module", module.into()), ("entryPoint", desc.entry.into())]);
         object([("label", label), ("layout", self.pipeline.clone().into()), ("compute", compute)])
     }
 
-    pub(crate) fn pipeline(&self, of: &wgpu::Device, desc: &Desc) -> Pipeline {
+    pub(crate) fn pipeline(&self, of: &wgpu::Device, desc: &Desc, f16: bool) -> Pipeline {
         let of = device(of);
-        of.create_compute_pipeline(&self.descriptor(&of, desc))
+        of.create_compute_pipeline(&self.descriptor(&of, desc, f16))
     }
 
     /// The same beside the page: a promise of the pipeline.
-    pub(super) fn pipeline_async(&self, of: &wgpu::Device, desc: &Desc) -> Promise {
+    pub(super) fn pipeline_async(&self, of: &wgpu::Device, desc: &Desc, f16: bool) -> Promise {
         let of = device(of);
-        of.create_compute_pipeline_async(&self.descriptor(&of, desc))
+        of.create_compute_pipeline_async(&self.descriptor(&of, desc, f16))
     }
 
     /// Binds whole `buffers`, and the first `slot` bytes of `ring`, to be moved by an offset.

@@ -19,6 +19,7 @@ export class Context {
   readonly lost: Promise<{ reason: 'destroyed' | 'unknown'; message: string }>;
 
   tensor(data: Float32Array | readonly number[], shape: readonly number[]): Tensor;
+  tensorF16(data: Float32Array | Uint16Array | readonly number[] | (ArrayBufferView & { readonly [Symbol.toStringTag]: 'Float16Array' }), shape: readonly number[]): Tensor;
   empty(shape: readonly number[]): Tensor;
 
   matmul(a: Float32Array, b: Float32Array, m: number, k: number, n: number): Promise<Float32Array>;
@@ -29,15 +30,16 @@ export class Context {
   layernorm(x: Float32Array, weight: Float32Array, bias: Float32Array, rows: number, d: number, eps?: number): Promise<Float32Array>;
   attention(q: Float32Array, k: Float32Array, v: Float32Array, rowsQ: number, rowsK: number, d: number, dv: number, scale?: number): Promise<Float32Array>;
 
-  kvCache(capacity: number, width: number): KvCache;
+  kvCache(capacity: number, width: number, dtype?: 'float32' | 'float16'): KvCache;
   memory(): { tensors: number; liveBytes: number; pooledBytes: number; peakBytes: number };
   scope<T>(f: () => T): T;                                          // disposes what f made and did not return (tensors, arrays and objects of them)
   destroy(): void; [Symbol.dispose](): void;
 }
 
 export class Tensor {
-  readonly shape: readonly number[]; readonly size: number; readonly dtype: 'float32'; readonly disposed: boolean;
+  readonly shape: readonly number[]; readonly size: number; readonly dtype: 'float32' | 'float16'; readonly disposed: boolean;
   toArray(): Promise<Float32Array>;                                 // Rust: to_vec; always a fresh array
+  to(dtype: 'float32' | 'float16'): Tensor;                         // Rust: to_dtype
   mm(b: Tensor): Tensor;                                            // [m,k]·[k,n]
   mmBt(b: Tensor, scale?: number): Tensor;                          // scale·[m,k]·[n,k]ᵀ
   silu(): Tensor; sigmoid(): Tensor; sqrt(): Tensor; gelu(): Tensor; geluTanh(): Tensor; relu(): Tensor;

@@ -41,6 +41,11 @@ export async function use(bytes: ArrayBuffer, module: WebAssembly.Module): Promi
   const x: Tensor = ctx.tensor(new Float32Array(6), [2, 3]);
   const y = ctx.tensor([1, 2, 3, 4, 5, 6] as const, [2, 3] as const);
   const e = ctx.empty([3, 2]);
+  const halves: Tensor[] = [ctx.tensorF16(new Float32Array(6), [2, 3]), ctx.tensorF16([1, 2] as const, [2]), ctx.tensorF16(new Uint16Array(2), [2]), x.to('float16'), x.to('float32')];
+  // @ts-expect-error bytes are no halves
+  ctx.tensorF16(new Uint8Array(6), [2, 3]);
+  // @ts-expect-error no such dtype
+  x.to('f16');
   // @ts-expect-error bytes are no floats
   ctx.tensor(new Uint8Array(6), [2, 3]);
   // @ts-expect-error a shape is a list
@@ -50,7 +55,7 @@ export async function use(bytes: ArrayBuffer, module: WebAssembly.Module): Promi
   // @ts-expect-error read-only
   x.shape[0] = 6;
   sure<Equal<typeof x.shape, readonly number[]>>();
-  sure<Equal<typeof x.dtype, 'float32'>>();
+  sure<Equal<typeof x.dtype, 'float32' | 'float16'>>();
   const numbers: [number, boolean] = [x.size, x.disposed];
 
   const values: Float32Array = await x.toArray();
@@ -94,6 +99,7 @@ export async function use(bytes: ArrayBuffer, module: WebAssembly.Module): Promi
   await ctx.silu(x);
 
   const cache: KvCache = ctx.kvCache(8, 3);
+  ctx.kvCache(8, 3, 'float16').dispose();
   cache.append(x, y);
   cache.appendRope(x, y, 1);
   cache.appendRope(x, y, 1, 1e4);
@@ -122,5 +128,5 @@ export async function use(bytes: ArrayBuffer, module: WebAssembly.Module): Promi
       console.log(code, text);
     }
   }
-  console.log(facts, lost, numbers, outs, host, rows, kept, wrong);
+  console.log(facts, lost, numbers, outs, host, rows, kept, wrong, halves);
 }

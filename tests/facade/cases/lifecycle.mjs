@@ -26,7 +26,7 @@ export const lifecycle = {
   'exports and members are those of the contract': async ({ tw }) => {
     same(Object.keys(tw).sort(), ['Context', 'KvCache', 'Tensor', 'TensorError', 'init']);
     const members = (type) => Object.getOwnPropertyNames(type.prototype);
-    for (const name of ['tensor', 'empty', 'matmul', 'matmulBt', 'add', 'silu', 'softmax', 'layernorm', 'attention', 'kvCache', 'warmup', 'memory', 'scope', 'destroy']) {
+    for (const name of ['tensor', 'tensorF16', 'empty', 'matmul', 'matmulBt', 'add', 'silu', 'softmax', 'layernorm', 'attention', 'kvCache', 'warmup', 'memory', 'scope', 'destroy']) {
       ok(members(tw.Context).includes(name), `Context lacks ${name}`);
     }
     for (const type of [tw.Context, tw.Tensor, tw.KvCache]) ok(typeof type.prototype[Symbol.dispose] === 'function', `${type.name} lacks [Symbol.dispose]`);

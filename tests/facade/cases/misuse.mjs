@@ -108,7 +108,7 @@ const foreign = [
 
 /** Every op as a call on tensors of `T`, with its other operands from `U`. */
 const calls = (T, U = T) => ({
-  silu: () => T([2, 3]).silu(), softmax: () => T([2, 3]).softmax(), relu: () => T([2, 3]).relu(), transpose2d: () => T([2, 3]).transpose2d(),
+  silu: () => T([2, 3]).silu(), to: () => T([2, 3]).to('float16'), softmax: () => T([2, 3]).softmax(), relu: () => T([2, 3]).relu(), transpose2d: () => T([2, 3]).transpose2d(),
   dup: () => T([2, 3]).dup([6]), gather0: () => T([2, 3]).gather0([0]), rope: () => T([2, 4]).rope(1), mulScalarNumber: () => T([2, 3]).mulScalar(2),
   mm: () => T([2, 3]).mm(U([3, 2])), mmBt: () => T([2, 3]).mmBt(U([2, 3])), add: () => T([2, 3]).add(U([2, 3])),
   mulScalar: () => T([2, 3]).mulScalar(U([1])), addBias: () => T([2, 3]).addBias(U([3])), rmsnorm: () => T([2, 3]).rmsnorm(U([3])),
@@ -118,7 +118,7 @@ const calls = (T, U = T) => ({
   mhaDecode: () => T([1, 4]).mhaDecode(U([3, 4]), U([3, 4]), 1, 1), mhaCausal: () => T([3, 4]).mhaCausal(U([3, 4]), U([3, 4]), 1, 1),
   mhaCausalOff: () => T([1, 4]).mhaCausalOff(U([3, 4]), U([3, 4]), 1, 1, 2),
 });
-const UNARY = ['silu', 'softmax', 'relu', 'transpose2d', 'dup', 'gather0', 'rope', 'mulScalarNumber'];
+const UNARY = ['silu', 'to', 'softmax', 'relu', 'transpose2d', 'dup', 'gather0', 'rope', 'mulScalarNumber'];
 
 export const misuse = {
   ...Object.fromEntries(mismatches.map(([op, shapes, call], i) => [`misuse: ${op.replaceAll('_?', '_')} with shapes that do not fit (${i + 1})`, async ({ context, TensorError }) => {
@@ -204,6 +204,16 @@ export const misuse = {
       throws(() => T([1, 2]).rmsnorm(T([2]), bad), TensorError, 'invalid-argument');
       throws(() => T([1, 2]).attention(T([1, 2]), T([1, 2]), bad), TensorError, 'invalid-argument');
     }
+    await stillWorks(ctx);
+  },
+  'misuse: what is no dtype, no half and no float': async ({ context, TensorError }) => {
+    const ctx = await context();
+    const x = ctx.tensor([1, 2], [2]);
+    for (const bad of [undefined, null, 'f16', 'int8', 16, {}, ['float16']]) throws(() => x.to(bad), TensorError, 'invalid-argument', /^to: .*float16/);
+    for (const bad of [null, 'f16', 16, {}]) throws(() => ctx.kvCache(2, 2, bad), TensorError, 'invalid-argument', /^kvCache: .*float16/);
+    for (const bad of [undefined, null, 'x', 3, {}, new Int16Array(2), new Uint32Array(2), new Float64Array(2), [1, '2'], x]) throws(() => ctx.tensorF16(bad, [2]), TensorError, 'invalid-argument', /^tensorF16: /);
+    for (const bad of [Float32Array.of(1, 2, 3), Uint16Array.of(1, 2, 3), [1, 2, 3]]) throws(() => ctx.tensorF16(bad, [2, 2]), TensorError, 'shape-mismatch', /^tensorF16: .*3.*2, 2/);
+    throws(() => ctx.tensorF16(Uint16Array.of(1), [-1]), TensorError, 'invalid-argument');
     await stillWorks(ctx);
   },
   'misuse: a gather id outside the table throws before any dispatch': async ({ context, TensorError, spy }) => {

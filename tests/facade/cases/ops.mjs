@@ -19,6 +19,11 @@ async function check(tensor, shape, want, bounds) {
   close(await tensor.toArray(), want, bounds);
 }
 
+async function cached(tensor, want) {
+  close(await tensor.toArray(), want, { rel: 0, abs: 0 });
+  same(tensor.dtype, 'float16', 'dtype');
+}
+
 /** Runs `f` twice with the very same handles: no op consumes its inputs, and the same call gives the same bits. */
 async function twice(f, shape, want, bounds) {
   const [first, second] = [f(), f()];
@@ -63,6 +68,62 @@ export const ops = {
     const ctx = await env.context();
     ctx.tensor(values(6).fill(7), [6]).dispose(); // leaves a used buffer of the same size in the pool
     await check(ctx.empty([2, 3]), [2, 3], [0, 0, 0, 0, 0, 0]);
+  },
+  'float16: uploads of every kind, exact values, and back': async (env) => {
+    const ctx = await env.context();
+    const kept = [1, -2.5, 0, 65504, 2 ** -24, Infinity, NaN];
+    const bits = Uint16Array.of(0x3c00, 0xc100, 0, 0x7bff, 1, 0x7c00, 0x7e00);
+    const padded = Uint16Array.of(9, ...bits, 9);
+    const uploads = [ctx.tensorF16(kept, [7]), ctx.tensorF16(Float32Array.from(kept), [7]), ctx.tensorF16(bits, [7]), ctx.tensorF16(padded.subarray(1, 8), [7]), ctx.tensor(kept, [7]).to('float16')];
+    if (globalThis.Float16Array) uploads.push(ctx.tensorF16(Float16Array.from(kept), [7]), ctx.tensorF16(new Float16Array(padded.buffer, 2, 7), [7]));
+    padded.fill(0);
+    for (const x of uploads) {
+      same([x.dtype, x.size, ...x.shape], ['float16', 7, 7]);
+      close(await x.toArray(), kept, { rel: 0, abs: 0 });
+      same(x.to('float32').dtype, 'float32', 'dtype');
+      close(await x.to('float32').toArray(), kept, { rel: 0, abs: 0 });
+    }
+    const growing = new ArrayBuffer(6, { maxByteLength: 64 });
+    new Uint16Array(growing).fill(0x4000);
+    close(await ctx.tensorF16(new Uint16Array(growing), [3]).toArray(), [2, 2, 2]);
+    close(await ctx.tensorF16([65519.99, 65520, -1e30, 0.1, 2049, 2051, 2 ** -25], [7]).toArray(), [65504, Infinity, -Infinity, 0.0999755859375, 2048, 2052, 0], { rel: 0, abs: 0 });
+    const large = new Uint16Array(9_000_001).map((_, i) => 0x3c00 + (i % 1024)); // more than one slice, and no whole word at the end
+    const got = await ctx.tensorF16(large, [9_000_001]).toArray();
+    ok(got.length === 9_000_001 && got.every((v, i) => v === 1 + (i % 1024) / 1024), 'a large upload');
+    await check(ctx.tensorF16(new Uint16Array(0), [0, 4]).relu(), [0, 4], []);
+    same(ctx.tensorF16([], [0]).dtype, 'float16', 'dtype');
+  },
+  'float16: ops take it, give float32, and dup keeps it': async (env) => {
+    const ctx = await env.context();
+    const half = (x) => x.map((v) => Math.round(v * 512) / 512); // values that float16 has
+    const [a, b] = [half(values(15, 44)), half(values(35, 45))];
+    const [x, y] = [ctx.tensorF16(a, [3, 5]), ctx.tensorF16(b, [5, 7])];
+    await twice(() => x.mm(y), [3, 7], ref.mm(a, b, 3, 5, 7), product(5));
+    await twice(() => ctx.tensor(a, [3, 5]).mmBt(y.dup([7, 5])), [3, 7], ref.mmBt(a, b, 3, 7, 5), product(5));
+    await twice(() => x.add(x), [3, 5], Array.from(a, (v) => v + v));
+    await check(y.gather0([4, 1]), [2, 7], [...b.slice(28, 35), ...b.slice(7, 14)]);
+    await check(x.softmax(), [3, 5], ref.softmax(a, 5), ROWS);
+    const z = x.dup([5, 3]);
+    same([z.dtype, x.to('float16').dtype, ...z.shape], ['float16', 'float16', 5, 3]);
+    x.dispose();
+    close(await z.toArray(), Array.from(a), { rel: 0, abs: 0 });
+    const before = ctx.memory().liveBytes;
+    const large = ctx.tensorF16(new Uint16Array(2 ** 16), [256, 256]);
+    same(ctx.memory().liveBytes - before, 2 ** 17, 'bytes of 65,536 halves');
+    large.dispose();
+  },
+  'float16: a KvCache of it': async (env) => {
+    const ctx = await env.context();
+    const cache = ctx.kvCache(4, 3, 'float16');
+    same([cache.k.dtype, cache.v.dtype, cache.length, ctx.kvCache(1, 1).k.dtype, ctx.kvCache(1, 1, 'float32').k.dtype], ['float16', 'float16', 0, 'float32', 'float32']);
+    const row = (x) => ctx.tensor([x, x + 0.5, x + 0.0001], [1, 3]);
+    cache.append(row(1), row(-1));
+    cache.append(row(2).to('float16'), row(-2));
+    await cached(cache.k, [1, 1.5, 1, 2, 2.5, 2, 0, 0, 0, 0, 0, 0]);
+    await cached(cache.v, [-1, -0.5, -1, -2, -1.5, -2, 0, 0, 0, 0, 0, 0]);
+    const q = ctx.tensor([0.5, 0.25, -1], [1, 3]);
+    close(await q.mhaDecode(cache.k, cache.v, 1, 1, 2).toArray(), ref.mha(Float32Array.of(0.5, 0.25, -1), Float32Array.of(1, 1.5, 1, 2, 2.5, 2), Float32Array.of(-1, -0.5, -1, -2, -1.5, -2), 1, 2, 1, 1, 3, 1), ATTENTION);
+    cache.dispose();
   },
   'Tensor.shape cannot be changed from outside': async (env) => {
     const ctx = await env.context();
