@@ -20,7 +20,8 @@ export interface AdapterInfo { index: number; name: string; backend: string; dev
 
 /** What `Context.warmup` can compile: a method of `Tensor`, `empty`, or `kvCache` for all that a cache does. */
 export type OpName = 'empty' | 'kvCache' | 'mm' | 'mmBt' | 'silu' | 'sigmoid' | 'sqrt' | 'gelu' | 'geluTanh' | 'relu' | 'add' | 'sub' | 'mul' | 'div'
-  | 'mulScalar' | 'addBias' | 'dup' | 'gather0' | 'transpose2d' | 'softmax' | 'rmsnorm' | 'layernorm' | 'rope' | 'ropeOff'
+  | 'mulScalar' | 'addBias' | 'swiglu' | 'geglu' | 'gegluTanh' | 'addRmsnorm' | 'addLayernorm'
+  | 'to' | 'dup' | 'gather0' | 'transpose2d' | 'softmax' | 'rmsnorm' | 'layernorm' | 'rope' | 'ropeOff'
   | 'mhaDecode' | 'mhaCausal' | 'mhaCausalOff' | 'attention';
 
 /** A device, and all that is computed on it. Tensors of two contexts never mix. */

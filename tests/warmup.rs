@@ -89,7 +89,6 @@ type Reach = (&'static str, fn(&Context));
 #[cfg(not(target_arch = "wasm32"))]
 const REACH: &[Reach] = &[
     ("empty", |c| drop(c.empty(&[3]))),
-    ("tensor_f16", |c| drop(c.tensor_f16(&[1.0], &[1]))),
     ("to_dtype", |c| drop(c.to_dtype(&c.to_dtype(&t(c, 2, 3), Dtype::F16), Dtype::F32))),
     ("mm", |c| products(|m, k, n| c.mm(&t(c, m, k), &t(c, k, n), m, k, n))),
     ("mm_bt", |c| products(|m, k, n| c.mm_bt(&t(c, m, k), &t(c, n, k), m, n, k, 0.5))),

@@ -12,7 +12,6 @@ macro_rules! uses {
 
 uses! {
     empty: ZEROS;
-    tensor_f16: PACK_AT;
     to_dtype: PACK_AT;
     mm: MM_LARGE MM_MEDIUM MM_WIDE MV_8 MV_1 SUM_PARTS ZEROS;
     mm_bt: MM_BT_LARGE MM_BT_MEDIUM MM_BT_WIDE MV_BT_8 MV_BT_1 MV_BT_1_LONG SUM_PARTS ZEROS;
