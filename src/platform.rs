@@ -297,6 +297,10 @@ mod sys {
                     turn().await;
                     since = js_sys::Date::now();
                 }
+                if gpu.alive("warmup").is_err() {
+                    verdict.settle(Err(gpu.fault(ErrorKind::Internal("it was not compiled".into()))));
+                    continue;
+                }
                 let (layout, desc, f16) = gpu.parts(row);
                 let pipeline = JsFuture::from(layout.pipeline_async(&gpu.device, desc, f16));
                 let gpu = gpu.clone();
