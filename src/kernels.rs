@@ -303,17 +303,17 @@ kernels! {
     /// The same in vectors of four
     ROPE_APPEND_4: Rope, 3 to 2, "rope_append" in ["lib/grid.wgsl", "lib/by4.wgsl", "rope.wgsl"] with rope();
     /// softmax(scale · q · kᵀ) · v for tiles of 32 rows, 64 columns; whole or a part of the keys
-    ATTENTION_64: Attention, 3, "attention" in ["lib/grid.wgsl", "attention.wgsl"] reading "kv" with attention(32, 32, 64, 0);
+    ATTENTION_64: Attention, 3, "attention" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/scores.wgsl", "attention.wgsl"] reading "kv" with attention(32, 32, 64, 0);
     /// The same for 128 columns
-    ATTENTION_128: Attention, 3, "attention" in ["lib/grid.wgsl", "attention.wgsl"] reading "kv" with attention(32, 32, 128, 1);
+    ATTENTION_128: Attention, 3, "attention" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/scores.wgsl", "attention.wgsl"] reading "kv" with attention(32, 32, 128, 1);
     /// The same for up to 4 rows
-    DECODE_4_64: Attention, 3, "decode" in ["lib/grid.wgsl", "decode.wgsl"] reading "kv4" with decode(4, 64);
-    DECODE_4_128: Attention, 3, "decode" in ["lib/grid.wgsl", "decode.wgsl"] reading "kv4" with decode(4, 128);
+    DECODE_4_64: Attention, 3, "decode" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/scores.wgsl", "decode.wgsl"] reading "kv4" with decode(4, 64);
+    DECODE_4_128: Attention, 3, "decode" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/scores.wgsl", "decode.wgsl"] reading "kv4" with decode(4, 128);
     /// The same for up to 8 rows
-    DECODE_8_64: Attention, 3, "decode" in ["lib/grid.wgsl", "decode.wgsl"] reading "kv4" with decode(8, 64);
-    DECODE_8_128: Attention, 3, "decode" in ["lib/grid.wgsl", "decode.wgsl"] reading "kv4" with decode(8, 128);
+    DECODE_8_64: Attention, 3, "decode" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/scores.wgsl", "decode.wgsl"] reading "kv4" with decode(8, 64);
+    DECODE_8_128: Attention, 3, "decode" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/scores.wgsl", "decode.wgsl"] reading "kv4" with decode(8, 128);
     /// The parts of ATTENTION made one
-    ATTENTION_MERGE: Merge, 1, "merge" in ["lib/grid.wgsl", "attention_merge.wgsl"];
+    ATTENTION_MERGE: Merge, 1, "merge" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/scores.wgsl", "attention_merge.wgsl"];
 
     /// y[i, :] = table[ids[i], :]
     GATHER: Gather, 2, "gather" in ["lib/grid.wgsl", "lib/by1.wgsl", "gather.wgsl"] reading "b" with each(GATHER_VALUES);
