@@ -93,6 +93,12 @@ const fn part(width: u32) -> Constants<3> {
     [("LANES", 256), ("EACH", LONG_PART / 256 / width), ("UNROLL", 1)]
 }
 
+/// The same for norms, about the mean or about 0.
+const fn norm_part(width: u32, centered: u32) -> Constants<4> {
+    let [lanes, each, unroll] = part(width);
+    [lanes, each, unroll, ("CENTERED", centered)]
+}
+
 /// Heads at most that an invocation turns.
 pub(crate) const ROPE_HEADS: u32 = 4;
 
@@ -189,21 +195,21 @@ kernels! {
     SUM_PARTS: Parts, 1, "sum_parts" in ["lib/grid.wgsl", "sum_parts.wgsl"];
 
     /// eˣ / Σeˣ a row, rows of up to 128
-    SOFTMAX_128: Rows, 1, "softmax" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "lib/softmax.wgsl", "softmax.wgsl"] with rows(8, 16);
+    SOFTMAX_128: Rows, 1, "softmax" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/softmax.wgsl", "softmax.wgsl"] with rows(8, 16);
     /// eˣ / Σeˣ a row, rows of up to 1,024
-    SOFTMAX_1024: Rows, 1, "softmax" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "lib/softmax.wgsl", "softmax.wgsl"] with rows(64, 16);
+    SOFTMAX_1024: Rows, 1, "softmax" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/softmax.wgsl", "softmax.wgsl"] with rows(64, 16);
     /// eˣ / Σeˣ a row, rows of up to 8,192
-    SOFTMAX_8192: Rows, 1, "softmax" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "lib/softmax.wgsl", "softmax.wgsl"] with rows(256, 32);
+    SOFTMAX_8192: Rows, 1, "softmax" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/softmax.wgsl", "softmax.wgsl"] with rows(256, 32);
     /// eˣ / Σeˣ a row, rows of up to 128, in vectors of four
-    SOFTMAX_128_4: Rows, 1, "softmax" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/softmax.wgsl", "softmax.wgsl"] with rows(8, 4);
+    SOFTMAX_128_4: Rows, 1, "softmax" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/softmax.wgsl", "softmax.wgsl"] with rows(8, 4);
     /// eˣ / Σeˣ a row, rows of up to 1,024, in vectors of four
-    SOFTMAX_1024_4: Rows, 1, "softmax" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/softmax.wgsl", "softmax.wgsl"] with rows(64, 4);
+    SOFTMAX_1024_4: Rows, 1, "softmax" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/softmax.wgsl", "softmax.wgsl"] with rows(64, 4);
     /// eˣ / Σeˣ a row, rows of up to 2,048, in vectors of four
-    SOFTMAX_2048_4: Rows, 1, "softmax" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/softmax.wgsl", "softmax.wgsl"] with rows(128, 4);
+    SOFTMAX_2048_4: Rows, 1, "softmax" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/softmax.wgsl", "softmax.wgsl"] with rows(128, 4);
     /// eˣ / Σeˣ a row, rows of up to 4,096, in vectors of four
-    SOFTMAX_4096_4: Rows, 1, "softmax" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/softmax.wgsl", "softmax.wgsl"] with rows(256, 4);
+    SOFTMAX_4096_4: Rows, 1, "softmax" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/softmax.wgsl", "softmax.wgsl"] with rows(256, 4);
     /// eˣ / Σeˣ a row, rows of up to 8,192, in vectors of four
-    SOFTMAX_8192_4: Rows, 1, "softmax" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/softmax.wgsl", "softmax.wgsl"] with rows(256, 8);
+    SOFTMAX_8192_4: Rows, 1, "softmax" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/softmax.wgsl", "softmax.wgsl"] with rows(256, 8);
     /// Maximum and sum of each part of longer rows
     SOFTMAX_PARTS: LongRows, 1, "softmax_parts" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "lib/softmax.wgsl", "softmax_long.wgsl"] with part(1);
     /// Longer rows, by their parts
@@ -213,86 +219,86 @@ kernels! {
     /// The same in vectors of four
     SOFTMAX_FINISH_4: LongRows, 2, "softmax_finish" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/softmax.wgsl", "softmax_long.wgsl"] with part(4);
     /// x / √(mean(x²) + eps) · w, rows of up to 128
-    RMSNORM_128: Rows, 2, "rmsnorm" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "norm.wgsl"] with rows(8, 16);
+    RMSNORM_128: Rows, 2, "norm" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "rmsnorm.wgsl"] with rows(8, 16);
     /// x / √(mean(x²) + eps) · w, rows of up to 1,024
-    RMSNORM_1024: Rows, 2, "rmsnorm" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "norm.wgsl"] with rows(64, 16);
+    RMSNORM_1024: Rows, 2, "norm" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "rmsnorm.wgsl"] with rows(64, 16);
     /// x / √(mean(x²) + eps) · w, rows of up to 8,192
-    RMSNORM_8192: Rows, 2, "rmsnorm" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "norm.wgsl"] with rows(256, 32);
+    RMSNORM_8192: Rows, 2, "norm" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "rmsnorm.wgsl"] with rows(256, 32);
     /// x / √(mean(x²) + eps) · w, rows of up to 128, in vectors of four
-    RMSNORM_128_4: Rows, 2, "rmsnorm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "norm.wgsl"] with rows(8, 4);
+    RMSNORM_128_4: Rows, 2, "norm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "rmsnorm.wgsl"] with rows(8, 4);
     /// x / √(mean(x²) + eps) · w, rows of up to 1,024, in vectors of four
-    RMSNORM_1024_4: Rows, 2, "rmsnorm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "norm.wgsl"] with rows(64, 4);
+    RMSNORM_1024_4: Rows, 2, "norm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "rmsnorm.wgsl"] with rows(64, 4);
     /// x / √(mean(x²) + eps) · w, rows of up to 2,048, in vectors of four
-    RMSNORM_2048_4: Rows, 2, "rmsnorm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "norm.wgsl"] with rows(128, 4);
+    RMSNORM_2048_4: Rows, 2, "norm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "rmsnorm.wgsl"] with rows(128, 4);
     /// x / √(mean(x²) + eps) · w, rows of up to 4,096, in vectors of four
-    RMSNORM_4096_4: Rows, 2, "rmsnorm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "norm.wgsl"] with rows(256, 4);
+    RMSNORM_4096_4: Rows, 2, "norm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "rmsnorm.wgsl"] with rows(256, 4);
     /// x / √(mean(x²) + eps) · w, rows of up to 8,192, in vectors of four
-    RMSNORM_8192_4: Rows, 2, "rmsnorm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "norm.wgsl"] with rows(256, 8);
+    RMSNORM_8192_4: Rows, 2, "norm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "rmsnorm.wgsl"] with rows(256, 8);
     /// Squares of each part of longer rows
-    RMSNORM_PARTS: LongRows, 1, "rmsnorm_parts" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "norm_long.wgsl"] with part(1);
+    RMSNORM_PARTS: LongRows, 1, "norm_parts" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "lib/scale.wgsl", "norm_long.wgsl"] with norm_part(1, 0);
     /// Longer rows, by their parts
-    RMSNORM_FINISH: LongRows, 3, "rmsnorm_finish" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "norm_long.wgsl"] with part(1);
+    RMSNORM_FINISH: LongRows, 3, "rmsnorm_finish" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "lib/scale.wgsl", "norm_long.wgsl"] with norm_part(1, 0);
     /// The same in vectors of four
-    RMSNORM_PARTS_4: LongRows, 1, "rmsnorm_parts" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "norm_long.wgsl"] with part(4);
+    RMSNORM_PARTS_4: LongRows, 1, "norm_parts" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/scale.wgsl", "norm_long.wgsl"] with norm_part(4, 0);
     /// The same in vectors of four
-    RMSNORM_FINISH_4: LongRows, 3, "rmsnorm_finish" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "norm_long.wgsl"] with part(4);
+    RMSNORM_FINISH_4: LongRows, 3, "rmsnorm_finish" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/scale.wgsl", "norm_long.wgsl"] with norm_part(4, 0);
     /// (x - mean) / √(var + eps) · w + b, rows of up to 128
-    LAYERNORM_128: Rows, 3, "layernorm" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "norm.wgsl"] with rows(8, 16);
+    LAYERNORM_128: Rows, 3, "norm" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "layernorm.wgsl"] with rows(8, 16);
     /// (x - mean) / √(var + eps) · w + b, rows of up to 1,024
-    LAYERNORM_1024: Rows, 3, "layernorm" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "norm.wgsl"] with rows(64, 16);
+    LAYERNORM_1024: Rows, 3, "norm" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "layernorm.wgsl"] with rows(64, 16);
     /// (x - mean) / √(var + eps) · w + b, rows of up to 8,192
-    LAYERNORM_8192: Rows, 3, "layernorm" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "norm.wgsl"] with rows(256, 32);
+    LAYERNORM_8192: Rows, 3, "norm" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "layernorm.wgsl"] with rows(256, 32);
     /// (x - mean) / √(var + eps) · w + b, rows of up to 128, in vectors of four
-    LAYERNORM_128_4: Rows, 3, "layernorm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "norm.wgsl"] with rows(8, 4);
+    LAYERNORM_128_4: Rows, 3, "norm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "layernorm.wgsl"] with rows(8, 4);
     /// (x - mean) / √(var + eps) · w + b, rows of up to 1,024, in vectors of four
-    LAYERNORM_1024_4: Rows, 3, "layernorm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "norm.wgsl"] with rows(64, 4);
+    LAYERNORM_1024_4: Rows, 3, "norm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "layernorm.wgsl"] with rows(64, 4);
     /// (x - mean) / √(var + eps) · w + b, rows of up to 2,048, in vectors of four
-    LAYERNORM_2048_4: Rows, 3, "layernorm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "norm.wgsl"] with rows(128, 4);
+    LAYERNORM_2048_4: Rows, 3, "norm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "layernorm.wgsl"] with rows(128, 4);
     /// (x - mean) / √(var + eps) · w + b, rows of up to 4,096, in vectors of four
-    LAYERNORM_4096_4: Rows, 3, "layernorm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "norm.wgsl"] with rows(256, 4);
+    LAYERNORM_4096_4: Rows, 3, "norm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "layernorm.wgsl"] with rows(256, 4);
     /// (x - mean) / √(var + eps) · w + b, rows of up to 8,192, in vectors of four
-    LAYERNORM_8192_4: Rows, 3, "layernorm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "norm.wgsl"] with rows(256, 8);
+    LAYERNORM_8192_4: Rows, 3, "norm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "layernorm.wgsl"] with rows(256, 8);
     /// Mean and squares of each part of longer rows
-    LAYERNORM_PARTS: LongRows, 1, "layernorm_parts" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "norm_long.wgsl"] with part(1);
+    LAYERNORM_PARTS: LongRows, 1, "norm_parts" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "lib/scale.wgsl", "norm_long.wgsl"] with norm_part(1, 1);
     /// Longer rows, by their parts
-    LAYERNORM_FINISH: LongRows, 4, "layernorm_finish" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "norm_long.wgsl"] with part(1);
+    LAYERNORM_FINISH: LongRows, 4, "layernorm_finish" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "lib/scale.wgsl", "norm_long.wgsl"] with norm_part(1, 1);
     /// The same in vectors of four
-    LAYERNORM_PARTS_4: LongRows, 1, "layernorm_parts" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "norm_long.wgsl"] with part(4);
+    LAYERNORM_PARTS_4: LongRows, 1, "norm_parts" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/scale.wgsl", "norm_long.wgsl"] with norm_part(4, 1);
     /// The same in vectors of four
-    LAYERNORM_FINISH_4: LongRows, 4, "layernorm_finish" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "norm_long.wgsl"] with part(4);
+    LAYERNORM_FINISH_4: LongRows, 4, "layernorm_finish" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/scale.wgsl", "norm_long.wgsl"] with norm_part(4, 1);
 
     /// x + r and its rmsnorm, rows of up to 128
-    ADD_RMSNORM_128: Rows, 3 to 2, "add_rmsnorm" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "add_norm.wgsl"] with rows(8, 16);
+    ADD_RMSNORM_128: Rows, 3 to 2, "norm" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "add_rmsnorm.wgsl"] with rows(8, 16);
     /// x + r and its rmsnorm, rows of up to 1,024
-    ADD_RMSNORM_1024: Rows, 3 to 2, "add_rmsnorm" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "add_norm.wgsl"] with rows(64, 16);
+    ADD_RMSNORM_1024: Rows, 3 to 2, "norm" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "add_rmsnorm.wgsl"] with rows(64, 16);
     /// x + r and its rmsnorm, rows of up to 8,192
-    ADD_RMSNORM_8192: Rows, 3 to 2, "add_rmsnorm" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "add_norm.wgsl"] with rows(256, 32);
+    ADD_RMSNORM_8192: Rows, 3 to 2, "norm" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "add_rmsnorm.wgsl"] with rows(256, 32);
     /// x + r and its rmsnorm, rows of up to 128, in vectors of four
-    ADD_RMSNORM_128_4: Rows, 3 to 2, "add_rmsnorm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "add_norm.wgsl"] with rows(8, 4);
+    ADD_RMSNORM_128_4: Rows, 3 to 2, "norm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "add_rmsnorm.wgsl"] with rows(8, 4);
     /// x + r and its rmsnorm, rows of up to 1,024, in vectors of four
-    ADD_RMSNORM_1024_4: Rows, 3 to 2, "add_rmsnorm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "add_norm.wgsl"] with rows(64, 4);
+    ADD_RMSNORM_1024_4: Rows, 3 to 2, "norm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "add_rmsnorm.wgsl"] with rows(64, 4);
     /// x + r and its rmsnorm, rows of up to 2,048, in vectors of four
-    ADD_RMSNORM_2048_4: Rows, 3 to 2, "add_rmsnorm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "add_norm.wgsl"] with rows(128, 4);
+    ADD_RMSNORM_2048_4: Rows, 3 to 2, "norm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "add_rmsnorm.wgsl"] with rows(128, 4);
     /// x + r and its rmsnorm, rows of up to 4,096, in vectors of four
-    ADD_RMSNORM_4096_4: Rows, 3 to 2, "add_rmsnorm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "add_norm.wgsl"] with rows(256, 4);
+    ADD_RMSNORM_4096_4: Rows, 3 to 2, "norm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "add_rmsnorm.wgsl"] with rows(256, 4);
     /// x + r and its rmsnorm, rows of up to 8,192, in vectors of four
-    ADD_RMSNORM_8192_4: Rows, 3 to 2, "add_rmsnorm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "add_norm.wgsl"] with rows(256, 8);
+    ADD_RMSNORM_8192_4: Rows, 3 to 2, "norm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "add_rmsnorm.wgsl"] with rows(256, 8);
     /// x + r and its layernorm, rows of up to 128
-    ADD_LAYERNORM_128: Rows, 4 to 2, "add_layernorm" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "add_norm.wgsl"] with rows(8, 16);
+    ADD_LAYERNORM_128: Rows, 4 to 2, "norm" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "add_layernorm.wgsl"] with rows(8, 16);
     /// x + r and its layernorm, rows of up to 1,024
-    ADD_LAYERNORM_1024: Rows, 4 to 2, "add_layernorm" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "add_norm.wgsl"] with rows(64, 16);
+    ADD_LAYERNORM_1024: Rows, 4 to 2, "norm" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "add_layernorm.wgsl"] with rows(64, 16);
     /// x + r and its layernorm, rows of up to 8,192
-    ADD_LAYERNORM_8192: Rows, 4 to 2, "add_layernorm" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "add_norm.wgsl"] with rows(256, 32);
+    ADD_LAYERNORM_8192: Rows, 4 to 2, "norm" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "add_layernorm.wgsl"] with rows(256, 32);
     /// x + r and its layernorm, rows of up to 128, in vectors of four
-    ADD_LAYERNORM_128_4: Rows, 4 to 2, "add_layernorm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "add_norm.wgsl"] with rows(8, 4);
+    ADD_LAYERNORM_128_4: Rows, 4 to 2, "norm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "add_layernorm.wgsl"] with rows(8, 4);
     /// x + r and its layernorm, rows of up to 1,024, in vectors of four
-    ADD_LAYERNORM_1024_4: Rows, 4 to 2, "add_layernorm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "add_norm.wgsl"] with rows(64, 4);
+    ADD_LAYERNORM_1024_4: Rows, 4 to 2, "norm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "add_layernorm.wgsl"] with rows(64, 4);
     /// x + r and its layernorm, rows of up to 2,048, in vectors of four
-    ADD_LAYERNORM_2048_4: Rows, 4 to 2, "add_layernorm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "add_norm.wgsl"] with rows(128, 4);
+    ADD_LAYERNORM_2048_4: Rows, 4 to 2, "norm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "add_layernorm.wgsl"] with rows(128, 4);
     /// x + r and its layernorm, rows of up to 4,096, in vectors of four
-    ADD_LAYERNORM_4096_4: Rows, 4 to 2, "add_layernorm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "add_norm.wgsl"] with rows(256, 4);
+    ADD_LAYERNORM_4096_4: Rows, 4 to 2, "norm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "add_layernorm.wgsl"] with rows(256, 4);
     /// x + r and its layernorm, rows of up to 8,192, in vectors of four
-    ADD_LAYERNORM_8192_4: Rows, 4 to 2, "add_layernorm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "add_norm.wgsl"] with rows(256, 8);
+    ADD_LAYERNORM_8192_4: Rows, 4 to 2, "norm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "add_layernorm.wgsl"] with rows(256, 8);
 
     /// Rotary embedding; the second input is the table of frequencies
     ROPE: Rope, 2, "rope" in ["lib/grid.wgsl", "lib/by1.wgsl", "rope.wgsl"] with rope();

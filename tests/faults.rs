@@ -3,7 +3,7 @@
 
 use tensorweft::{Context, Tensor};
 
-use crate::check::{bound, close, read_all};
+use crate::check::{Rng, bound, close, read_all};
 use crate::reference::{self, Heads};
 
 const NAN: f32 = f32::NAN;
@@ -104,5 +104,60 @@ gpu_test! {
                 }
             }
         }
+    }
+}
+
+/// Value i of a row of d.
+type Values = fn(usize, usize) -> f32;
+
+const ROWS: [(&str, Values); 13] = [
+    ("1e20 with signs", |i, _| if i % 3 == 1 { -1e20 } else { 1e20 }),
+    ("just above the root of the largest", |i, _| 1.9e19 + i as f32 * 1e15),
+    ("both ends", |i, _| if i % 2 == 0 { 3e38 } else { -3e38 }),
+    ("the lowest, then the highest", |i, d| if i < d / 2 { -MAX } else { MAX }),
+    ("zeros and the highest", |i, d| if i == d - 1 { MAX } else { 0.0 }),
+    ("ones and the lowest", |i, d| if i == d / 3 { -MAX } else { 1.0 + i as f32 }),
+    ("all the highest", |_, _| MAX),
+    ("large and tiny", |i, _| if i % 2 == 0 { 1e25 + i as f32 * 1e22 } else { 1e-25 }),
+    ("a small spread about 1e30", |i, _| 1e30 + (i % 5) as f32 * 1e27),
+    ("of order 1e-25", |i, _| (1.0 + (i % 7) as f32) * if i % 2 == 0 { 1e-25 } else { -1e-25 }),
+    ("of order 1e-37", |i, _| (2.0 + (i % 7) as f32) * 1e-37),
+    ("all 1e-25", |_, _| 1e-25),
+    ("tiny and one", |i, d| if i == d / 2 { 1.0 } else { 1e-30 }),
+];
+
+gpu_test! {
+    /// Squares of large values overflow and those of small ones vanish; norms are right nevertheless.
+    async fn norms_of_huge_and_tiny_rows(ctx) {
+        let mut wrong = Vec::new();
+        for d in [1usize, 2, 3, 4, 7, 64, 101, 500, 1001, 2000, 3001, 4000, 8000, 8193, 20_000] {
+            let x: Vec<f32> = ROWS.iter().flat_map(|(_, value)| (0..d).map(move |i| value(i, d))).collect();
+            let half: Vec<f32> = x.iter().map(|x| x / 2.0).collect();
+            let mut rng = Rng::new("norms");
+            let (w, b) = (rng.values(d, 0.5, 2.0), rng.unit(d));
+            let [x_, half] = [&x, &half].map(|x| ctx.tensor(x, &[ROWS.len(), d]));
+            let [w_, b_] = [&w, &b].map(|x| ctx.tensor(x, &[d]));
+            let (rows, d32) = (ROWS.len() as u32, d as u32);
+            for eps in [0.0, 1e-5, 1e3] {
+                let outputs = [
+                    ctx.rmsnorm_t(&x_, &w_, rows, d32, eps),
+                    ctx.add_rmsnorm_t(&half, &half, &w_, rows, d32, eps).1,
+                    ctx.layernorm_t(&x_, &w_, &b_, rows, d32, eps),
+                    ctx.add_layernorm_t(&half, &half, &w_, &b_, rows, d32, eps).1,
+                ];
+                let wants = [reference::rmsnorm(&x, &w, eps), reference::layernorm(&x, &w, &b, eps)];
+                for (i, got) in read_all(ctx, &outputs).await.iter().enumerate() {
+                    let want = &wants[i / 2];
+                    for (row, (name, _)) in ROWS.iter().enumerate() {
+                        let part = row * d..(row + 1) * d;
+                        let want = &want[part.clone()];
+                        if let Err(text) = close(&got[part], want, &bound::rows(want, d, 2e-6)) {
+                            wrong.push(format!("{} of {d}, eps {eps}, {name}: {text}", ["rmsnorm", "add_rmsnorm", "layernorm", "add_layernorm"][i]));
+                        }
+                    }
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong[..wrong.len().min(60)].join("\n"));
     }
 }

@@ -10,6 +10,8 @@ use crate::tensor::Tensor;
 /// values or by vectors of four.
 struct Family<const IN: usize, const FINISH: usize> {
     short: Short<IN, 1>,
+    /// Numbers that the first step leaves of a part.
+    of_part: usize,
     long: [(&'static Kernel<LongRows, 1>, &'static Kernel<LongRows, FINISH>); 2],
 }
 
@@ -34,6 +36,7 @@ static SOFTMAX: Family<1, 2> = Family {
             &kernels::SOFTMAX_8192_4,
         ],
     },
+    of_part: 2,
     long: [
         (&kernels::SOFTMAX_PARTS, &kernels::SOFTMAX_FINISH),
         (&kernels::SOFTMAX_PARTS_4, &kernels::SOFTMAX_FINISH_4),
@@ -50,6 +53,7 @@ static RMSNORM: Family<2, 3> = Family {
             &kernels::RMSNORM_8192_4,
         ],
     },
+    of_part: 3,
     long: [
         (&kernels::RMSNORM_PARTS, &kernels::RMSNORM_FINISH),
         (&kernels::RMSNORM_PARTS_4, &kernels::RMSNORM_FINISH_4),
@@ -66,6 +70,7 @@ static LAYERNORM: Family<3, 4> = Family {
             &kernels::LAYERNORM_8192_4,
         ],
     },
+    of_part: 3,
     long: [
         (&kernels::LAYERNORM_PARTS, &kernels::LAYERNORM_FINISH),
         (&kernels::LAYERNORM_PARTS_4, &kernels::LAYERNORM_FINISH_4),
@@ -135,7 +140,8 @@ impl Op<'_> {
         let params = LongRows { rows, d, parts, eps };
         let groups = u64::from(rows) * u64::from(parts);
         let cost = 4 * x.len() as u64;
-        let of_parts = self.run(first, params, [x], [rows as usize, parts as usize, 2].into(), groups, cost)?;
+        let of_parts = [rows as usize, parts as usize, family.of_part].into();
+        let of_parts = self.run(first, params, [x], of_parts, groups, cost)?;
         let inputs = std::array::from_fn(|i| match i {
             0 => x,
             1 => &of_parts,
