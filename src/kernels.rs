@@ -301,13 +301,13 @@ kernels! {
     ADD_LAYERNORM_8192_4: Rows, 4 to 2, "norm" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/reduce.wgsl", "lib/row.wgsl", "lib/scale.wgsl", "lib/norm.wgsl", "add_layernorm.wgsl"] with rows(256, 8);
 
     /// Rotary embedding; the second input is the table of frequencies
-    ROPE: Rope, 2, "rope" in ["lib/grid.wgsl", "lib/by1.wgsl", "rope.wgsl"] with rope();
+    ROPE: Rope, 2, "rope" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/rope.wgsl", "rope.wgsl"] with rope();
     /// The same in vectors of four
-    ROPE_4: Rope, 2, "rope" in ["lib/grid.wgsl", "lib/by4.wgsl", "rope.wgsl"] with rope();
+    ROPE_4: Rope, 2, "rope" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/rope.wgsl", "rope.wgsl"] with rope();
     /// The same into a cache, beside a copy of the third input
-    ROPE_APPEND: Rope, 3 to 2, "rope_append" in ["lib/grid.wgsl", "lib/by1.wgsl", "rope.wgsl"] with rope();
+    ROPE_APPEND: Rope, 3 to 2, "rope" in ["lib/grid.wgsl", "lib/by1.wgsl", "lib/rope.wgsl", "rope_append.wgsl"] with rope();
     /// The same in vectors of four
-    ROPE_APPEND_4: Rope, 3 to 2, "rope_append" in ["lib/grid.wgsl", "lib/by4.wgsl", "rope.wgsl"] with rope();
+    ROPE_APPEND_4: Rope, 3 to 2, "rope" in ["lib/grid.wgsl", "lib/by4.wgsl", "lib/rope.wgsl", "rope_append.wgsl"] with rope();
     /// softmax(scale · q · kᵀ) · v for tiles of 32 rows, 64 columns; whole or a part of the keys
     ATTENTION_64: Attention, 3, "attention" in ["lib/grid.wgsl", "lib/bits.wgsl", "lib/scores.wgsl", "attention.wgsl"] reading "kv" with attention(32, 32, 64, 0);
     /// The same for 128 columns
