@@ -21,6 +21,8 @@ params! {
     Gather { n: u32, d: u32, down: u32, across: u32 }
     /// A matrix of `rows` x `cols`.
     Matrix { rows: u32, cols: u32 }
+    /// A matrix with a side of `thin`: [long, thin] where it is `tall`; in tiles of `length`.
+    Thin { long: u32, thin: u32, length: u32, tall: u32 }
     /// `len` elements written from element `at` on.
     CopyAt { len: u32, at: u32 }
     /// [t, h · dh] rotated, row i at position i + offset.
@@ -109,6 +111,14 @@ const fn rope() -> Constants<2> {
 /// Values, or vectors of four, that an invocation moves.
 pub(crate) const GATHER_VALUES: u32 = 8;
 pub(crate) const GATHER_VECTORS: u32 = 4;
+
+/// Rows or columns at most for which a matrix is thin: tiles of 64 x 64 would be half empty.
+pub(crate) const THIN: u32 = 32;
+
+/// Places along the long side of a thin matrix that a tile holds, whose lines have an odd width.
+pub(crate) const fn thin_length(thin: u32) -> u32 {
+    4096 / (thin | 1) / 32 * 32
+}
 
 /// Up to `rows` rows, and cols columns of v at a time. Weights fill half of the workgroup memory that is always there.
 const fn decode(rows: u32, cols: u32) -> Constants<4> {
@@ -329,4 +339,6 @@ kernels! {
     TRANSPOSE: Matrix, 1, "transpose1" in ["lib/grid.wgsl", "transpose.wgsl"] with [("UNROLL", 1)];
     /// The same in vectors of four
     TRANSPOSE_4: Matrix, 1, "transpose4" in ["lib/grid.wgsl", "transpose.wgsl"] with [("UNROLL", 1)];
+    /// The same for few rows or columns
+    TRANSPOSE_THIN: Thin, 1, "transpose_thin" in ["lib/grid.wgsl", "transpose_thin.wgsl"] with [("UNROLL", 1)];
 }

@@ -459,6 +459,7 @@ fn transpose_rows() -> Vec<Row> {
     let shapes = matrices()
         .into_iter()
         .chain([(8, MANY), (1, MANY), (300, 520), (301, 523), (64, 68), (65, 68), (68, 132)])
+        .chain([2, 5, 16, 31, 32].into_iter().flat_map(|thin| [(thin, 9000), (thin, 1343), (1345, thin), (9001, thin)]))
         .chain(many_groups((64 * 65_535 + 1, 1)));
     shapes.map(|(rows, cols)| row(move |ctx| transpose2d(ctx, rows, cols))).collect()
 }
@@ -808,8 +809,10 @@ pub(crate) fn small() -> Vec<fn(&Context) -> Case> {
         |ctx| dup(ctx, &[30, 2], &[6, 10]),
         |ctx| gather0(ctx, 30, 20, 40),
         |ctx| gather0(ctx, 30, 21, 40),
-        |ctx| transpose2d(ctx, 30, 50),
-        |ctx| transpose2d(ctx, 32, 52),
+        |ctx| transpose2d(ctx, 33, 50),
+        |ctx| transpose2d(ctx, 3, 1400),
+        |ctx| transpose2d(ctx, 1400, 8),
+        |ctx| transpose2d(ctx, 36, 52),
         |ctx| softmax(ctx, 20, 70),
         |ctx| softmax(ctx, 1, 50_257),
         |ctx| rmsnorm(ctx, 20, 70, 1e-5),

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::error::{Error, ErrorKind};
-use crate::kernels::{self, Gather, Matrix};
+use crate::kernels::{self, Gather, Matrix, Thin};
 use crate::shape;
 use crate::tensor::{Dtype, Tensor};
 use std::sync::Arc;
@@ -63,7 +63,7 @@ impl Context {
         })
     }
 
-    /// `xᵀ`: x `[rows, cols]` → `[cols, rows]`
+    /// `xᵀ`: x `[rows, cols]` → `[cols, rows]`. With one row or column nothing is copied, as in [`dup`](Context::dup).
     ///
     /// # Errors
     /// `shape-mismatch` if `x` does not hold rows·cols elements.
@@ -72,11 +72,21 @@ impl Context {
         self.op("transpose2d_t").eval(|op| {
             op.inputs(&[x])?;
             op.expect("x", x, &[rows, cols])?;
+            let shape: Arc<[usize]> = [cols as usize, rows as usize].into();
+            let len = x.len() as u64;
+            let (thin, long) = (rows.min(cols), rows.max(cols));
+            if thin <= 1 {
+                return Ok(op.cast(x, Dtype::F32)?.reshaped(shape));
+            }
+            if thin <= kernels::THIN {
+                let length = kernels::thin_length(thin);
+                let params = Thin { long, thin, length, tall: u32::from(thin == cols) };
+                return op.run(&kernels::TRANSPOSE_THIN, params, [x], shape, long.div_ceil(length).into(), len);
+            }
             let whole = rows.is_multiple_of(4) && cols.is_multiple_of(4);
             let kernel = if whole { &kernels::TRANSPOSE_4 } else { &kernels::TRANSPOSE };
             let groups = u64::from(rows.div_ceil(64)) * u64::from(cols.div_ceil(64));
-            let shape = [cols as usize, rows as usize];
-            op.run(kernel, Matrix { rows, cols }, [x], shape.into(), groups, x.len() as u64)
+            op.run(kernel, Matrix { rows, cols }, [x], shape, groups, len)
         })
     }
 }
