@@ -11,7 +11,8 @@ import { setup, tool } from './setup.mjs';
 const FEATURES = ['bulk-memory', 'nontrapping-float-to-int', 'reference-types', 'sign-ext', 'mutable-globals', 'multivalue'];
 
 const WASM = 'tensorweft_bg.wasm';
-const PUBLISHED = ['index.d.ts', 'index.js', 'tensorweft.js', WASM];
+const TYPES = ['index.d.ts', ...readdirSync(join(root, 'js', 'types')).map((name) => join('types', name))];
+const PUBLISHED = [...TYPES, 'index.js', 'tensorweft.js', WASM];
 
 /** The module as linked by cargo. The crate type is given here since cargo drops LTO when a crate asks for two. */
 async function link() {
@@ -59,10 +60,10 @@ export async function build() {
   minify(join(stage, 'tensorweft.js'), join(stage, 'tensorweft.js'));
   // Class names show in consoles and messages; a copy of the package is told by them.
   minify(join(root, 'js', 'index.js'), join(stage, 'index.js'), { keepNames: true });
-  cpSync(join(root, 'js', 'index.d.ts'), join(stage, 'index.d.ts'));
+  for (const name of TYPES) cpSync(join(root, 'js', name), join(stage, name));
 
-  const made = readdirSync(stage).sort();
-  if (made.join() !== PUBLISHED.join()) throw new Error(`dist would hold ${made.join(', ')}; expected ${PUBLISHED.join(', ')}`);
+  const made = readdirSync(stage, { recursive: true }).filter((name) => name !== 'types').sort();
+  if (made.join() !== PUBLISHED.toSorted().join()) throw new Error(`dist would hold ${made.join(', ')}; expected ${PUBLISHED.join(', ')}`);
   if (readFileSync(join(stage, 'tensorweft.js'), 'utf8').includes('import.meta')) throw new Error('the glue names the wasm file a second time');
   if (!/new URL\("tensorweft_bg\.wasm",\s*import\.meta\.url\)/.test(readFileSync(join(stage, 'index.js'), 'utf8'))) {
     throw new Error("index.js must load new URL('tensorweft_bg.wasm', import.meta.url), literally: bundlers look for it");

@@ -24,7 +24,8 @@ function project() {
 
 it('holds these files and no others', () => {
   assert.deepEqual(files, ['CHANGELOG.md', 'LICENSE-APACHE', 'LICENSE-MIT', 'README.md',
-    'dist/index.d.ts', 'dist/index.js', 'dist/tensorweft.js', 'dist/tensorweft_bg.wasm', 'package.json']);
+    'dist/index.d.ts', 'dist/index.js', 'dist/tensorweft.js', 'dist/tensorweft_bg.wasm',
+    ...['context', 'errors', 'init', 'kv-cache', 'tensor'].map((name) => `dist/types/${name}.d.ts`), 'package.json']);
 });
 
 it('names no path of the machine it was built on', () => {

@@ -1,4 +1,4 @@
-// Holds README.md to the code: its tables to the Rust source and js/index.d.ts, its example to what Chromium prints.
+// Holds README.md to the code: its tables to the Rust source and the published types, its example to what Chromium prints.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
@@ -8,6 +8,7 @@ import ts from 'typescript-5.4';
 import { browsers } from '../../scripts/browsers.mjs';
 import { serve } from '../../scripts/serve.mjs';
 import { root } from '../../scripts/shell.mjs';
+import { INDEX, statements, strings } from './declarations.mjs';
 import { emptyFolder } from './pack.mjs';
 
 const read = (path) => readFileSync(join(root, path), 'utf8');
@@ -35,10 +36,11 @@ function rustMethods(...files) {
   return new Map([...methods].map(([, name, args]) => [name, [...args.matchAll(/(\w+): /g)].map(([, arg]) => arg)]));
 }
 
-/** Methods of a class of js/index.d.ts, as name → arguments, those that may be left out with a `?`. */
+const published = statements(INDEX);
+
+/** Methods of a published class, as name → arguments, those that may be left out with a `?`. */
 function jsMethods(name) {
-  const source = ts.createSourceFile('index.d.ts', read('js/index.d.ts'), ts.ScriptTarget.Latest, true);
-  const declared = source.statements.find((statement) => ts.isClassDeclaration(statement) && statement.name.text === name);
+  const declared = published.find((statement) => ts.isClassDeclaration(statement) && statement.name.text === name);
   const methods = declared.members.filter((member) => ts.isMethodDeclaration(member) && !member.modifiers && ts.isIdentifier(member.name));
   return new Map(methods.map((method) => [method.name.text, method.parameters.map((p) => p.name.text + (p.questionToken ? '?' : ''))]));
 }
@@ -91,20 +93,14 @@ it('the table of ops lists every host-array op, in Rust and in JavaScript', () =
   for (const name of listed) assert.ok(context.has(camel(name)), name);
 });
 
-it('what warmup can be asked for is every op', () => {
-  const [, body] = read('src/ops/warmup.rs').match(/^uses! \{(.*?)^\}/ms);
-  const others = { scale_t: 'mulScalar', add_bias_act_t: 'addBias', to_dtype: 'to' };
-  const rust = new Set([...body.matchAll(/^ {4}(\w+):/gm)].map(([, name]) => others[name] ?? camel(name.replace(/_t$/, ''))));
-  const [, union] = read('js/index.d.ts').match(/export type OpName = ([^;]*);/);
-  const names = sorted([...union.matchAll(/'([^']+)'/g)].map(([, name]) => name));
-  assert.deepEqual(names, sorted(rust));
-  assert.deepEqual(names, sorted([...tensor.keys(), 'empty', 'kvCache'].filter((name) => !['toArray', 'dispose'].includes(name))));
+it('what warmup can be asked for, by its type, is every op of Tensor, empty and kvCache', () => {
+  const ops = [...tensor.keys(), 'empty', 'kvCache'].filter((name) => !['toArray', 'dispose'].includes(name));
+  assert.deepEqual(sorted(strings(INDEX, 'OpName')), sorted(ops));
 });
 
 it('the table of errors lists every code, and marks those of JavaScript alone', () => {
   const listed = table('Errors').map(([code, when]) => ({ code: codes(code)[0], js: when.endsWith('(JavaScript)') }));
-  const [, union] = read('js/index.d.ts').match(/export type ErrorCode = ([^;]*);/);
-  assert.deepEqual(sorted(listed.map(({ code }) => code)), sorted([...union.matchAll(/'([^']+)'/g)].map(([, code]) => code)));
+  assert.deepEqual(sorted(listed.map(({ code }) => code)), sorted(strings(INDEX, 'ErrorCode')));
   const [, body] = read('src/error.rs').split('pub fn code(');
   const rust = [...body.split('\n    }\n')[0].matchAll(/=> "([^"]+)"/g)].map(([, code]) => code);
   assert.deepEqual(sorted(listed.filter(({ js }) => !js).map(({ code }) => code)), sorted(rust));

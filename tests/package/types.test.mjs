@@ -15,9 +15,10 @@ spawnSync('tar', ['xzf', pack().tarball, '-C', home, '--strip-components=1']);
 writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
 copyFileSync(join(root, 'tests', 'package', 'usage.ts'), join(folder, 'usage.ts'));
 
-const resolutions = { bundler: 'esnext', node16: 'node16' };
+// The first resolution, of TypeScript before `exports` in package.json, is gone from the newest.
+const resolutions = { node10: 'esnext', node16: 'node16', bundler: 'esnext' };
 for (const [compiler, label] of [['typescript', 'the newest TypeScript'], ['typescript-5.4', 'TypeScript 5.4']]) {
-  for (const [moduleResolution, module] of Object.entries(resolutions)) {
+  for (const [moduleResolution, module] of Object.entries(resolutions).slice(compiler === 'typescript' ? 1 : 0)) {
     // The second has no `disposable` library and no DOM-wide types beyond what the package asks for itself.
     for (const lib of [['esnext', 'dom'], ['es2022', 'dom']]) {
       it(`compiles with ${label}, resolution ${moduleResolution}, library ${lib[0]}`, () => {

@@ -37,6 +37,12 @@ export async function use(bytes: ArrayBuffer, module: WebAssembly.Module): Promi
   await ctx.warmup(['softmax'] as const, {});
   // @ts-expect-error no such op
   await ctx.warmup(['matrixProduct']);
+  // @ts-expect-error a method, but no op
+  await ctx.warmup(['toArray']);
+  // @ts-expect-error no method
+  await ctx.warmup(['shape']);
+  // @ts-expect-error tensors come from contexts and ops
+  new Tensor();
 
   const x: Tensor = ctx.tensor(new Float32Array(6), [2, 3]);
   const y = ctx.tensor([1, 2, 3, 4, 5, 6] as const, [2, 3] as const);

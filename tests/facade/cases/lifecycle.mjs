@@ -236,7 +236,7 @@ export const lifecycle = {
     await adds(next);
     next.destroy();
   },
-  'warmup compiles ahead of time, beside the page': async ({ tw, spy }) => {
+  'warmup compiles ahead of time, without blocking the page': async ({ tw, spy }) => {
     const names = ['add', 'softmax', 'rmsnorm', 'mulScalar', 'kvCache'];
     const observes = globalThis.PerformanceObserver?.supportedEntryTypes?.includes('longtask');
     let [ctx, total, tasks] = [undefined, 0, undefined];
@@ -270,6 +270,15 @@ export const lifecycle = {
     await ctx.warmup([]);
     same(spy.n.pipeline, total, 'pipelines in the end');
     ctx.destroy();
+  },
+  'warmup knows every op of Tensor, empty and kvCache': async ({ context, tw, TensorError }) => {
+    const ctx = await context();
+    const members = Object.entries(Object.getOwnPropertyDescriptors(tw.Tensor.prototype));
+    const ops = members.filter(([name, { value }]) => typeof value === 'function' && !['constructor', 'toArray', 'dispose'].includes(name));
+    ok(ops.length > 25, `only ${ops.length} ops`);
+    // The call names the first that it does not know, and compiles nothing.
+    for (const name of [...ops.map(([name]) => name), 'empty', 'kvCache']) throws(() => ctx.warmup([name, 'other']), TensorError, 'invalid-argument', /^warmup: [^]*other/);
+    for (const name of ['toArray', 'dispose', 'shape', 'MM', '']) throws(() => ctx.warmup([name, 'mm']), TensorError, 'invalid-argument', new RegExp(`^warmup: [^]*"${name}"`));
   },
   'warmup that is not waited for, and such as cannot be': async ({ tw, TensorError, spy }) => {
     const ctx = await tw.Context.create();
