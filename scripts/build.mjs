@@ -38,9 +38,24 @@ async function optimise(path) {
   console.log(`build: wasm-opt ${before.toLocaleString('en')} → ${after.toLocaleString('en')} bytes`);
 }
 
+/** Bundles the modules of js/ into one; the glue stays a module of its own, as wasm-bindgen wrote it. */
+export async function bundle(stage) {
+  const { build: esbuild, transform } = await import('esbuild');
+  const small = { minify: true, format: 'esm', target: 'es2022', legalComments: 'none' };
+  const glue = join(stage, 'tensorweft.js');
+  writeFileSync(glue, (await transform(readFileSync(glue, 'utf8'), small)).code);
+  await esbuild({
+    ...small,
+    entryPoints: [join(root, 'js', 'index.js')],
+    outfile: join(stage, 'index.js'),
+    bundle: true,
+    external: ['./tensorweft.js'],
+  });
+  for (const name of TYPES) cpSync(join(root, 'js', name), join(stage, name));
+}
+
 export async function build() {
   await setup(['modules', 'target', 'bindgen']);
-  const { transformSync } = await import('esbuild');
   const { reportSize } = await import('./size.mjs');
 
   const stage = join(root, '.cache', 'build');
@@ -52,15 +67,7 @@ export async function build() {
     '--remove-name-section', '--remove-producers-section'];
   await must(tool.bindgen(), [await link(), '--out-dir', stage, ...glue], { limit: 120 });
   await optimise(join(stage, WASM));
-
-  const minify = (from, to, options) => {
-    const { code } = transformSync(readFileSync(from, 'utf8'), { minify: true, format: 'esm', target: 'es2022', legalComments: 'none', ...options });
-    writeFileSync(to, code);
-  };
-  minify(join(stage, 'tensorweft.js'), join(stage, 'tensorweft.js'));
-  // Class names show in consoles and messages; a copy of the package is told by them.
-  minify(join(root, 'js', 'index.js'), join(stage, 'index.js'), { keepNames: true });
-  for (const name of TYPES) cpSync(join(root, 'js', name), join(stage, name));
+  await bundle(stage);
 
   const made = readdirSync(stage, { recursive: true }).filter((name) => name !== 'types').sort();
   if (made.join() !== PUBLISHED.toSorted().join()) throw new Error(`dist would hold ${made.join(', ')}; expected ${PUBLISHED.join(', ')}`);
