@@ -45,7 +45,7 @@ const optional = (check) => (op, value) => (value === undefined ? NaN : check(op
  */
 const oneOf = (name, ...names) => (op, value) => {
   if (value === undefined) return 0;
-  const place = names.findIndex((known) => known === value) + 1;
+  const place = names.indexOf(/** @type {string} */ (value)) + 1;
   return place || fail(op, 'invalid-argument', `${name} is ${show(value)}, but one of ${names.join(', ')} is expected`);
 };
 

@@ -17,7 +17,7 @@ export function contextLost(c: number): Context['lost'];
 export function contextMemory(c: number): ReturnType<Context['memory']>;
 export function contextDestroy(c: number): void;
 export function contextFree(c: number): void;
-export function warmup(c: number, ops?: string[], progress?: Function): Promise<void>;
+export function warmup(c: number, ops?: string[], progress?: (done: number, total: number) => void): Promise<void>;
 
 export function upload(c: number, data: Float32Array, shape: Uint32Array, f16: boolean): number;
 export function uploadBits(c: number, words: Uint16Array, length: number, shape: Uint32Array): number;

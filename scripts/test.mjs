@@ -8,7 +8,9 @@ import { main, root, run } from './shell.mjs';
 
 const WASM = 'wasm32-unknown-unknown';
 const cargo = (args, options) => () => run('cargo', args, options);
-const tsc = join('node_modules', 'typescript', 'bin', 'tsc');
+const node = (args, options) => () => run(process.execPath, args, options);
+const biome = join('node_modules', '@biomejs', 'biome', 'bin', 'biome');
+const tsc = (project) => node([join('node_modules', 'typescript', 'bin', 'tsc'), '-p', project], { limit: 120 });
 
 /** `node --test` on the test files of a folder, one file after another: they share one GPU and two cores. */
 const nodeTests = (folder, limit, suffix = '.test.mjs') => () => {
@@ -37,13 +39,15 @@ const steps = {
   clippy: { what: 'clippy, native', group: 'check', needs: ['lint'], run: clippy('--all-targets') },
   clippyWasm: { what: 'clippy, wasm32', group: 'check', needs: ['lint', 'target'], run: clippy('--lib', '--test', 'integration', '--target', WASM) },
   doc: { what: 'documentation', group: 'check', run: cargo(['doc', '--locked', '--no-deps', '--quiet'], { env: { RUSTDOCFLAGS: '-Dwarnings' } }) },
-  types: { what: 'types', group: 'check', needs: ['modules'], run: () => run(process.execPath, [tsc, '-p', 'tsconfig.json'], { limit: 120 }) },
-  speed: { what: "the README's table of speeds", group: 'check', run: () => run(process.execPath, [join('scripts', 'bench-report.mjs'), '--check'], { limit: 60 }) },
+  lint: { what: 'JavaScript, style', group: 'check', needs: ['modules'], run: node([biome, 'lint', '--error-on-warnings'], { limit: 60 }) },
+  types: { what: 'the published types', group: 'check', needs: ['modules'], run: tsc('tsconfig.json') },
+  facadeTypes: { what: 'the facade against its published types', group: 'check', needs: ['modules'], run: tsc(join('js', 'tsconfig.json')) },
+  speed: { what: "the README's table of speeds", group: 'check', run: node([join('scripts', 'bench-report.mjs'), '--check'], { limit: 60 }) },
   native: { what: 'Rust tests, native', needs: ['vulkan'], counts: true, run: cargo(['test', '--locked', '--', '--show-output'], { limit: 1800 }) },
   build: { what: 'npm package', needs: ['modules', 'target', 'bindgen'], run: () => build().then(() => ({ ok: true, output: '' }), (error) => ({ ok: false, output: '', why: error.message })) },
   chrome: { what: 'Rust tests, Chromium', needs: ['target', 'bindgen', 'chromium', 'chromedriver'], counts: true, run: rustInBrowser('chrome') },
   firefox: { what: 'Rust tests, Firefox', needs: ['target', 'bindgen', 'firefox', 'geckodriver', 'vulkan'], counts: true, run: rustInBrowser('firefox') },
-  adapters: { what: 'adapters of the browsers', after: 'build', needs: ['modules', 'chromium', 'firefox', 'geckodriver', 'vulkan'], run: () => run(process.execPath, [join('scripts', 'adapters.mjs')], { limit: 180 }) },
+  adapters: { what: 'adapters of the browsers', after: 'build', needs: ['modules', 'chromium', 'firefox', 'geckodriver', 'vulkan'], run: node([join('scripts', 'adapters.mjs')], { limit: 180 }) },
   package: { what: 'the npm package', after: 'build', needs: ['modules', 'chromium'], counts: true, run: nodeTests('package', 900) },
   facade: { what: 'the JavaScript facade', after: 'build', needs: ['modules', 'chromium', 'firefox', 'geckodriver', 'vulkan'], counts: true, run: nodeTests('facade', 1500) },
   page: { what: 'the demo page', after: 'build', needs: ['modules', 'demo', 'chromium', 'firefox', 'geckodriver', 'vulkan'], counts: true, run: nodeTests('page', 900) },

@@ -25,7 +25,8 @@ export type OpName =
   | { [K in keyof Tensor]: Tensor[K] extends (...args: never[]) => Tensor | readonly Tensor[] ? K : never }[keyof Tensor];
 
 /**
- * A device, and all that is computed on it. Several contexts live side by side; their tensors never mix.
+ * A device, and all that is computed on it. Several contexts live side by side; their tensors never mix. A wrong argument throws a
+ * {@link TensorError} at the call.
  * @example
  * ```js
  * const ctx = await Context.create();

@@ -1,7 +1,8 @@
 import type { TensorError } from './errors.js';
 
 /**
- * Loads the wasm. Optional: `Context.create()` calls it. Idempotent, safe to call twice at once, can be retried after a failure.
+ * Loads the wasm. Optional: `Context.create()` calls it. Idempotent, safe to call twice at once. A failure is a {@link TensorError},
+ * and the next call tries again.
  * @param options - where to get the wasm, if not from the file next to the module
  * @returns a Promise that resolves once the wasm runs
  * @throws {TensorError} Rejects with `wasm-load`: nothing there, not the wasm of this package, or a content security policy

@@ -3,7 +3,8 @@ import type { TensorError } from './errors.js';
 import type { Tensor } from './tensor.js';
 
 /**
- * Rows of keys and values that grow on the GPU up to a capacity, from {@link Context.kvCache}; rows that are there never move.
+ * Rows of keys and values that grow on the GPU up to a capacity, from {@link Context.kvCache}; rows that are there never move. A wrong
+ * argument throws a {@link TensorError} at the call, and nothing is written.
  * @example
  * ```js
  * const cache = ctx.kvCache(2048, kvHeads * headSize);

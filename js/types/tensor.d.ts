@@ -9,8 +9,8 @@ export type Activation = 'relu' | 'silu' | 'gelu' | 'geluTanh';
  * Row-major values on the GPU, from {@link Context.tensor} or an op. Immutable, and freed by `dispose()`, `using` or `Context.scope`.
  *
  * Ops only queue work and never consume their inputs; {@link Tensor.toArray} is the only wait. They take float32 and float16, compute
- * in float32 and give float32 (`dup` and `to` aside). "Row" is the last dimension. A wrong argument throws at the call; a fault that
- * the GPU reports later rejects the `toArray()` of what it spoiled, and of nothing else.
+ * in float32 and give float32 (`dup` and `to` aside). "Row" is the last dimension. A wrong argument throws a {@link TensorError} at
+ * the call; a fault that the GPU reports later rejects the `toArray()` of what it spoiled, and of nothing else.
  * @example
  * ```js
  * const y = x.rmsnorm(w).mmBt(weights).addBias(bias, 'gelu');

@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import * as glue from '../../dist/tensorweft.js';
+import * as module from '../../dist/tensorweft.js';
 import { INDEX, load, strings } from './declarations.mjs';
 
+const glue = { ...module };
 const { symbols } = load(fileURLToPath(new URL('../../js/tensorweft.d.ts', import.meta.url)));
 const functions = symbols.filter((symbol) => symbol.valueDeclaration);
 const ops = strings(INDEX, 'OpName').filter((name) => name in glue && !functions.some((symbol) => symbol.name === name));

@@ -1,8 +1,7 @@
 // Uses every export of the package as a strict TypeScript user would; compiled by types.test.mjs, never run.
 // Each @ts-expect-error line is a mistake that the types must catch.
 
-import { Context, init, KvCache, Tensor, TensorError } from 'tensorweft';
-import type { Activation, AdapterInfo, ErrorCode, OpName } from 'tensorweft';
+import { type Activation, type AdapterInfo, Context, type ErrorCode, init, type KvCache, type OpName, Tensor, TensorError } from 'tensorweft';
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false;
 const sure = <T extends true>(): T | undefined => undefined;

@@ -6,7 +6,6 @@ const ENDS = 72;
 const PICKS = 49;
 const SHAFTS = 8;
 const CELLS_X = ENDS + 1 + SHAFTS;
-const CELLS_Y = SHAFTS + 1 + PICKS;
 
 const wave = (length, turns, swing, slope) => Array.from({ length }, (_, i) =>
   (((Math.round(slope * i + swing * Math.sin((2 * Math.PI * turns * i) / length)) % SHAFTS) + SHAFTS) % SHAFTS));
