@@ -58,7 +58,8 @@ export const typeOf = (value) => tag?.get?.call(value);
  */
 export function u32s(op, name, values, most = DIMENSIONS_MAX) {
   const typed = typeOf(values) === 'Uint32Array';
-  if (!typed && !Array.isArray(values)) fail(op, 'invalid-argument', `${name} is ${show(values)}, but an array of whole numbers is expected`);
+  if (!typed && !Array.isArray(values))
+    fail(op, 'invalid-argument', `${name} is ${show(values)}, but an array of whole numbers is expected`);
   if (values.length > most) fail(op, 'limit-exceeded', `${name} has ${values.length} numbers, but ${most} is the most`);
   return typed ? new Uint32Array(values) : checked(Uint32Array, values, (value, i) => u32(op, `${name}[${i}]`, value));
 }

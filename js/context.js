@@ -1,6 +1,5 @@
 // The class of contexts: acquiring, uploads, host-array ops, scopes.
 
-import * as wasm from './tensorweft.js';
 import { F32, f32s, halves, isHalf, typeOf, u32, u32s } from './arguments.js';
 import { fail } from './errors.js';
 import { DISPOSE, guard, KEY, registries } from './handles.js';
@@ -9,6 +8,7 @@ import { hasWebGpu, init, needWebGpu } from './load.js';
 import { collect, Scopes } from './scope.js';
 import { show } from './show.js';
 import { makeTensor, Tensor } from './tensor.js';
+import * as wasm from './tensorweft.js';
 
 /**
  * @import { Context as Published } from './types/context.js'
@@ -123,17 +123,41 @@ export class Context {
 
   /** @type {Published['matmul']} */
   matmul(a, b, m, k, n) {
-    return this.#host('matmul', { m, k, n }, [['a', a, [m, k]], ['b', b, [k, n]]], ([a, b]) => a.mm(b));
+    return this.#host(
+      'matmul',
+      { m, k, n },
+      [
+        ['a', a, [m, k]],
+        ['b', b, [k, n]],
+      ],
+      ([a, b]) => a.mm(b),
+    );
   }
 
   /** @type {Published['matmulBt']} */
   matmulBt(a, b, m, n, k, scale) {
-    return this.#host('matmulBt', { m, n, k }, [['a', a, [m, k]], ['b', b, [n, k]]], ([a, b]) => a.mmBt(b, scale));
+    return this.#host(
+      'matmulBt',
+      { m, n, k },
+      [
+        ['a', a, [m, k]],
+        ['b', b, [n, k]],
+      ],
+      ([a, b]) => a.mmBt(b, scale),
+    );
   }
 
   /** @type {Published['add']} */
   add(a, b) {
-    return this.#host('add', {}, [['a', a, flat(a)], ['b', b, flat(a)]], ([a, b]) => a.add(b));
+    return this.#host(
+      'add',
+      {},
+      [
+        ['a', a, flat(a)],
+        ['b', b, flat(a)],
+      ],
+      ([a, b]) => a.add(b),
+    );
   }
 
   /** @type {Published['silu']} */
@@ -151,7 +175,11 @@ export class Context {
     return this.#host(
       'layernorm',
       { rows, d },
-      [['x', x, [rows, d]], ['weight', weight, [d]], ['bias', bias, [d]]],
+      [
+        ['x', x, [rows, d]],
+        ['weight', weight, [d]],
+        ['bias', bias, [d]],
+      ],
       ([x, w, b]) => x.layernorm(w, b, eps),
     );
   }
@@ -161,7 +189,11 @@ export class Context {
     return this.#host(
       'attention',
       { rowsQ, rowsK, d, dv },
-      [['q', q, [rowsQ, d]], ['k', k, [rowsK, d]], ['v', v, [rowsK, dv]]],
+      [
+        ['q', q, [rowsQ, d]],
+        ['k', k, [rowsK, d]],
+        ['v', v, [rowsK, dv]],
+      ],
       ([q, k, v]) => q.attention(k, v, scale),
     );
   }
@@ -178,7 +210,8 @@ export class Context {
     for (const [name, data, shape] of arrays) {
       if (typeOf(data) !== 'Float32Array') fail(op, 'invalid-argument', `${name} is ${show(data)}, but a Float32Array is expected`);
       const wanted = shape.reduce((size, d) => size * d, 1);
-      if (data.length !== wanted) fail(op, 'shape-mismatch', `${name} has ${data.length} values, but [${shape.join(', ')}] holds ${wanted}`);
+      if (data.length !== wanted)
+        fail(op, 'shape-mismatch', `${name} has ${data.length} values, but [${shape.join(', ')}] holds ${wanted}`);
     }
     return this.#shared.scopes.run(() => compute(arrays.map(([, data, shape]) => this.tensor(data, shape))).toArray());
   }

@@ -1,7 +1,7 @@
 // What the classes share: how they reach one another's handles, and how wasm learns that an object is gone.
 
-import { cacheFree, contextFree, free } from './tensorweft.js';
 import { fail } from './errors.js';
+import { cacheFree, contextFree, free } from './tensorweft.js';
 
 /**
  * The key to what the classes of this package show one another and nobody else.

@@ -1,10 +1,10 @@
 // The class of key and value caches.
 
-import * as wasm from './tensorweft.js';
 import { finite, u32 } from './arguments.js';
 import { fail } from './errors.js';
 import { DISPOSE, guard, KEY, registries } from './handles.js';
 import { handleOf, makeTensor } from './tensor.js';
+import * as wasm from './tensorweft.js';
 
 /**
  * @import { Context } from './context.js'

@@ -1,7 +1,7 @@
 // Finds the wasm file, checks it and starts it, once.
 
-import load, { setup } from './tensorweft.js';
 import { fail, TensorError } from './errors.js';
+import load, { setup } from './tensorweft.js';
 
 /** @import { init as Init } from './types/init.js' */
 /** @typedef {Exclude<NonNullable<Parameters<typeof Init>[0]>['wasm'], undefined>} Source what `init` takes */

@@ -1,7 +1,7 @@
 // The op table. Adding an op to JavaScript is one row here and one member of Tensor in types/tensor.d.ts.
 
-import { fail } from './errors.js';
 import { finite, IDS_MAX, isHalf, u32, u32s } from './arguments.js';
+import { fail } from './errors.js';
 import { show } from './show.js';
 
 /**
@@ -43,11 +43,13 @@ const optional = (check) => (op, value) => (value === undefined ? NaN : check(op
  * One of a few names, as its place among them from 1 on; 0 if not given.
  * @type {(name: string, ...names: string[]) => Check}
  */
-const oneOf = (name, ...names) => (op, value) => {
-  if (value === undefined) return 0;
-  const place = names.indexOf(/** @type {string} */ (value)) + 1;
-  return place || fail(op, 'invalid-argument', `${name} is ${show(value)}, but one of ${names.join(', ')} is expected`);
-};
+const oneOf =
+  (name, ...names) =>
+  (op, value) => {
+    if (value === undefined) return 0;
+    const place = names.indexOf(/** @type {string} */ (value)) + 1;
+    return place || fail(op, 'invalid-argument', `${name} is ${show(value)}, but one of ${names.join(', ')} is expected`);
+  };
 
 /**
  * The rows by name.

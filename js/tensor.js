@@ -1,12 +1,12 @@
 // The class of tensors: a handle, its shape, and the methods of the op table.
 
-import * as wasm from './tensorweft.js';
 import { F16, F32 } from './arguments.js';
 import { fail } from './errors.js';
 import { DISPOSE, guard, KEY, registries } from './handles.js';
 import { memory } from './load.js';
 import { table } from './ops.js';
 import { className, show } from './show.js';
+import * as wasm from './tensorweft.js';
 
 /**
  * @import { Context } from './context.js'

@@ -1,8 +1,8 @@
 // Types of the module that wasm-bindgen makes of src/js/, for the type check of this folder; tests/package/glue.test.mjs compares
 // them with the built module. A context `c`, a tensor and a cache are numbers on this side: handles.
 
-import type { ErrorCode, TensorError } from './types/errors.js';
 import type { AdapterInfo, Context } from './types/context.js';
+import type { ErrorCode, TensorError } from './types/errors.js';
 
 export default function load(source: { module_or_path: WebAssembly.Module }): Promise<{ memory: WebAssembly.Memory }>;
 export function setup(makeError: (code: ErrorCode, message: string) => TensorError): void;

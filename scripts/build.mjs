@@ -1,11 +1,11 @@
 // Builds the npm package into dist/: wasm by cargo, glue by wasm-bindgen, both made small: `npm run build`.
 
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ask, main, must, root } from './shell.mjs';
 import { setup, tool } from './setup.mjs';
+import { ask, main, must, root } from './shell.mjs';
 
 // What rustc emits by default for wasm32: wasm-opt refuses a module that uses what it was not told of.
 const FEATURES = ['bulk-memory', 'nontrapping-float-to-int', 'reference-types', 'sign-ext', 'mutable-globals', 'multivalue'];
@@ -63,15 +63,26 @@ export async function build() {
   mkdirSync(stage, { recursive: true });
 
   // The facade names the wasm file, once, for bundlers to find; a second default inside the glue would ship it twice.
-  const glue = ['--target', 'web', '--out-name', 'tensorweft', '--no-typescript', '--omit-default-module-path',
-    '--remove-name-section', '--remove-producers-section'];
+  const glue = [
+    '--target',
+    'web',
+    '--out-name',
+    'tensorweft',
+    '--no-typescript',
+    '--omit-default-module-path',
+    '--remove-name-section',
+    '--remove-producers-section',
+  ];
   await must(tool.bindgen(), [await link(), '--out-dir', stage, ...glue], { limit: 120 });
   await optimise(join(stage, WASM));
   await bundle(stage);
 
-  const made = readdirSync(stage, { recursive: true }).filter((name) => name !== 'types').sort();
+  const made = readdirSync(stage, { recursive: true })
+    .filter((name) => name !== 'types')
+    .sort();
   if (made.join() !== PUBLISHED.toSorted().join()) throw new Error(`dist would hold ${made.join(', ')}; expected ${PUBLISHED.join(', ')}`);
-  if (readFileSync(join(stage, 'tensorweft.js'), 'utf8').includes('import.meta')) throw new Error('the glue names the wasm file a second time');
+  if (readFileSync(join(stage, 'tensorweft.js'), 'utf8').includes('import.meta'))
+    throw new Error('the glue names the wasm file a second time');
   if (!/new URL\("tensorweft_bg\.wasm",\s*import\.meta\.url\)/.test(readFileSync(join(stage, 'index.js'), 'utf8'))) {
     throw new Error("index.js must load new URL('tensorweft_bg.wasm', import.meta.url), literally: bundlers look for it");
   }

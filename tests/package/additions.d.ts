@@ -2,7 +2,9 @@
 
 export type Activation = 'relu' | 'silu' | 'gelu' | 'geluTanh';
 
-export type OpName = 'empty' | 'kvCache'
+export type OpName =
+  | 'empty'
+  | 'kvCache'
   | { [K in keyof Tensor]: Tensor[K] extends (...args: never[]) => Tensor | readonly Tensor[] ? K : never }[keyof Tensor];
 
 export class Context {
@@ -11,7 +13,9 @@ export class Context {
 
 export class Tensor {
   addBias(bias: Tensor, activation?: Activation): Tensor;
-  swiglu(up: Tensor): Tensor; geglu(up: Tensor): Tensor; gegluTanh(up: Tensor): Tensor;
+  swiglu(up: Tensor): Tensor;
+  geglu(up: Tensor): Tensor;
+  gegluTanh(up: Tensor): Tensor;
   addRmsnorm(r: Tensor, w: Tensor, eps?: number): [sum: Tensor, normed: Tensor];
   addLayernorm(r: Tensor, w: Tensor, b: Tensor, eps?: number): [sum: Tensor, normed: Tensor];
 }

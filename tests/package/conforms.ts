@@ -3,8 +3,8 @@
 
 import { Context } from '../../js/context.js';
 import { TensorError } from '../../js/errors.js';
-import { init } from '../../js/load.js';
 import type * as published from '../../js/index.js';
+import { init } from '../../js/load.js';
 
 type Statics<T> = Pick<T, Exclude<keyof T, 'prototype'>>;
 

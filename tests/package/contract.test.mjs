@@ -38,14 +38,23 @@ const additions = declarations(beside('additions.d.ts'));
 const published = declarations(INDEX);
 
 it('every declaration of the contract is published', () => {
-  assert.deepEqual(contract.filter((declaration) => !published.includes(declaration)), []);
+  assert.deepEqual(
+    contract.filter((declaration) => !published.includes(declaration)),
+    [],
+  );
 });
 
 it('every addition is published', () => {
-  assert.deepEqual(additions.filter((declaration) => !published.includes(declaration)), []);
+  assert.deepEqual(
+    additions.filter((declaration) => !published.includes(declaration)),
+    [],
+  );
 });
 
 it('nothing else is published, but constructors that keep users out', () => {
   const extra = published.filter((declaration) => !contract.includes(declaration) && !additions.includes(declaration));
-  assert.deepEqual(extra.filter((declaration) => !/^\w+: private constructor \( \)$/.test(declaration)), []);
+  assert.deepEqual(
+    extra.filter((declaration) => !/^\w+: private constructor \( \)$/.test(declaration)),
+    [],
+  );
 });

@@ -7,7 +7,12 @@ export const INDEX = fileURLToPath(new URL('../../js/index.d.ts', import.meta.ur
 
 /** A program over one file and what it imports. */
 export function load(path) {
-  const program = ts.createProgram([path], { target: ts.ScriptTarget.ESNext, module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler, types: [] });
+  const program = ts.createProgram([path], {
+    target: ts.ScriptTarget.ESNext,
+    module: ts.ModuleKind.ESNext,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+    types: [],
+  });
   const checker = program.getTypeChecker();
   const source = program.getSourceFile(path);
   const exported = (symbol) => (symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol);

@@ -12,7 +12,12 @@ const functions = symbols.filter((symbol) => symbol.valueDeclaration);
 const ops = strings(INDEX, 'OpName').filter((name) => name in glue && !functions.some((symbol) => symbol.name === name));
 
 it('every export of the module has a type, or is an op', () => {
-  assert.deepEqual([...functions.map(({ name }) => name), ...ops].sort(), Object.keys(glue).filter((name) => name !== 'initSync').sort());
+  assert.deepEqual(
+    [...functions.map(({ name }) => name), ...ops].sort(),
+    Object.keys(glue)
+      .filter((name) => name !== 'initSync')
+      .sort(),
+  );
 });
 
 it('every function takes as many arguments as its type says', () => {

@@ -24,7 +24,8 @@ const nameOf = (node) => node.name?.getText() ?? 'constructor';
 /** A name with those around it, for messages. */
 function path(node) {
   const names = [];
-  for (let at = node; at && !ts.isSourceFile(at); at = at.parent) if (at === node || isMember(at) || ts.isClassLike(at)) names.unshift(nameOf(at));
+  for (let at = node; at && !ts.isSourceFile(at); at = at.parent)
+    if (at === node || isMember(at) || ts.isClassLike(at)) names.unshift(nameOf(at));
   return names.join('.');
 }
 
@@ -66,7 +67,9 @@ it('every published name has a text and a line of its own; calls describe their 
 });
 
 it('finds a name without a text, a shared line, and what is left out', () => {
-  const source = ts.createSourceFile('x.d.ts', `
+  const source = ts.createSourceFile(
+    'x.d.ts',
+    `
     /** Bad. */
     export class Bad {
       /** Two. */
@@ -79,10 +82,16 @@ it('finds a name without a text, a shared line, and what is left out', () => {
        * @throws \`disposed\`
        */
       d(x: { y: number }): void;
-    }`, ts.ScriptTarget.Latest, true);
+    }`,
+    ts.ScriptTarget.Latest,
+    true,
+  );
   assert.deepEqual(faults([...source.statements], codes), [
-    'Bad.b shares a line with Bad.a', 'Bad.b has no text of its own',
-    'Bad.c: no @param x', 'Bad.c: @throws names no code',
-    'Bad.d.y shares a line with Bad.d', 'Bad.d.y has no text of its own',
+    'Bad.b shares a line with Bad.a',
+    'Bad.b has no text of its own',
+    'Bad.c: no @param x',
+    'Bad.c: @throws names no code',
+    'Bad.d.y shares a line with Bad.d',
+    'Bad.d.y has no text of its own',
   ]);
 });

@@ -1,7 +1,7 @@
 // Holds README.md to the code: its tables to the Rust source and the published types, its example to what Chromium prints.
 
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import ts from 'typescript-5.4';
@@ -19,7 +19,16 @@ const codes = (cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, code]) => code)
 /** The cells of each row of the table under a heading. */
 function table(heading) {
   const [, section] = readme.split(`\n## ${heading}\n`);
-  const rows = section.split('\n## ')[0].split('\n').filter((line) => line.startsWith('| ')).map((line) => line.split('|').slice(1, -1).map((cell) => cell.trim()));
+  const rows = section
+    .split('\n## ')[0]
+    .split('\n')
+    .filter((line) => line.startsWith('| '))
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
   return rows.slice(2);
 }
 
@@ -31,7 +40,10 @@ function call(text) {
 
 /** Methods that take `&self` in Rust files, as name → arguments; those of `impl KvCache` are no ops. */
 function rustMethods(...files) {
-  const source = files.map(read).join('\n').replaceAll(/^impl KvCache \{.*?^\}/gms, '');
+  const source = files
+    .map(read)
+    .join('\n')
+    .replaceAll(/^impl KvCache \{.*?^\}/gms, '');
   const methods = source.matchAll(/^ {4}pub (?:async )?fn (\w+)\(\s*&self,?([^)]*)\)/gm);
   return new Map([...methods].map(([, name, args]) => [name, [...args.matchAll(/(\w+): /g)].map(([, arg]) => arg)]));
 }
@@ -63,9 +75,13 @@ it('the table of ops lists every device op of the crate, and no other', () => {
 });
 
 it('the table of ops lists every method of Tensor, and no other', () => {
-  const listed = device.flatMap((row) => codes(row[1])).filter((text) => !text.startsWith('ctx.')).map((text) => call(text).name);
+  const listed = device
+    .flatMap((row) => codes(row[1]))
+    .filter((text) => !text.startsWith('ctx.'))
+    .map((text) => call(text).name);
   assert.deepEqual(sorted(listed), sorted([...tensor.keys()].filter((name) => name !== 'dispose')));
-  for (const text of device.flatMap((row) => codes(row[1])).filter((text) => text.startsWith('ctx.'))) assert.ok(context.has(call(text).name), text);
+  for (const text of device.flatMap((row) => codes(row[1])).filter((text) => text.startsWith('ctx.')))
+    assert.ok(context.has(call(text).name), text);
 });
 
 it('the table of ops gives the arguments in their order', () => {
@@ -109,28 +125,45 @@ it('the table of errors lists every code, and marks those of JavaScript alone', 
 it('every npm script and every file that it names is there', () => {
   const { scripts } = JSON.parse(read('package.json'));
   const [, developing] = readme.split('\n## Developing\n');
-  const named = [...readme.matchAll(/npm run ([\w:]+)/g), ...developing.matchAll(/`(test:\w+|check|build|size|setup)`/g)].map(([, name]) => name);
-  assert.deepEqual(sorted(named).filter((name) => !scripts[name]), []);
+  const named = [...readme.matchAll(/npm run ([\w:]+)/g), ...developing.matchAll(/`(test:\w+|check|build|size|setup)`/g)].map(
+    ([, name]) => name,
+  );
+  assert.deepEqual(
+    sorted(named).filter((name) => !scripts[name]),
+    [],
+  );
   const unnamed = Object.keys(scripts).filter((name) => !named.includes(name) && !['start', 'test', 'prepack'].includes(name));
   assert.deepEqual(unnamed, []);
   const files = [...readme.matchAll(/\]\((?!http)([^)]+)\)/g), ...readme.matchAll(/node (scripts\/\S+\.mjs)/g)].map(([, path]) => path);
-  assert.deepEqual(files.filter((path) => !existsSync(join(root, path))), []);
+  assert.deepEqual(
+    files.filter((path) => !existsSync(join(root, path))),
+    [],
+  );
 });
 
 it('its example prints what it says', { timeout: 180_000 }, async () => {
   const [, example] = readme.match(/```js\n(.*?)```/s);
   const site = emptyFolder();
-  writeFileSync(join(site, 'index.html'), '<!doctype html><meta charset="utf-8"><title>README</title><link rel="icon" href="data:,"><script type="module" src="main.js"></script>');
+  const head = '<!doctype html><meta charset="utf-8"><title>README</title><link rel="icon" href="data:,">';
+  writeFileSync(join(site, 'index.html'), `${head}<script type="module" src="main.js"></script>`);
   writeFileSync(join(site, 'main.js'), example.replace("'tensorweft'", "'./tensorweft/index.js'"));
   const server = await serve({ '/': site, '/tensorweft/': join(root, 'dist') });
   const browser = await browsers.chromium();
   try {
-    const page = await browser.open(server.url, { first: () => { console.log = (...printed) => { globalThis.printed = printed; }; } });
-    const [shape, kind, values] = await page.evaluate(async () => {
-      while (!globalThis.printed) await new Promise((next) => setTimeout(next, 50));
-      const [shape, values] = globalThis.printed;
-      return [shape, values.constructor.name, [...values]];
-    }).catch((error) => assert.fail(`${error.message}\n${page.problems.join('\n')}`));
+    const page = await browser.open(server.url, {
+      first: () => {
+        console.log = (...printed) => {
+          globalThis.printed = printed;
+        };
+      },
+    });
+    const [shape, kind, values] = await page
+      .evaluate(async () => {
+        while (!globalThis.printed) await new Promise((next) => setTimeout(next, 50));
+        const [shape, values] = globalThis.printed;
+        return [shape, values.constructor.name, [...values]];
+      })
+      .catch((error) => assert.fail(`${error.message}\n${page.problems.join('\n')}`));
     assert.deepEqual([shape, kind], [[2, 2], 'Float32Array']);
     // a · b is [[4, 5], [10, 11]]: both rows are softmax([0, 1]).
     const low = 1 / (1 + Math.E);
