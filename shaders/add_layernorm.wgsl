@@ -1,3 +1,5 @@
+// import lib/norm.wgsl
+
 // A residual and the norm behind it in one pass: sum = x + r, and
 // y = (sum - mean) / sqrt(mean((sum - mean)^2) + eps) * w + b, by lib/norm.wgsl: x and r [rows, d], w and b [d], sum and y [rows, d].
 

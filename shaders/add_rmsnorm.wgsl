@@ -1,3 +1,5 @@
+// import lib/norm.wgsl
+
 // A residual and the norm behind it in one pass: sum = x + r, and y = sum / sqrt(mean(sum^2) + eps) * w, by lib/norm.wgsl:
 // x and r [rows, d], w [d], sum and y [rows, d].
 

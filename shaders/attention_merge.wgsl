@@ -1,3 +1,6 @@
+// import lib/grid.wgsl
+// import lib/scores.wgsl
+
 // The parts of an attention made one: parts [splits, rows, dv + 4] hold unnormalised sums, then maximum and weight;
 // y [rows, dv] = sum(exp(max_i - max) · sum_i) / sum(exp(max_i - max) · weight_i). A part that a row sees nothing of has
 // sums of 0 and the lowest maximum.

@@ -1,3 +1,5 @@
+// import lib/norm.wgsl
+
 // y = (x - mean) / sqrt(mean((x - mean)^2) + eps) * w + b, by lib/norm.wgsl: x [rows, d], w and b [d], y [rows, d].
 
 @group(0) @binding(0) var<storage, read> x: array<T>;

@@ -1,3 +1,7 @@
+// import lib/grid.wgsl
+// import lib/scale.wgsl
+// import lib/reduce.wgsl
+
 // As lib/norm.wgsl for rows that no workgroup keeps in registers, cut into parts as in softmax_long.wgsl. Each part leaves its
 // largest |value|, its mean and its squares about that (for rmsnorm: about 0), both times its own power of two; then each part
 // makes those of its row and reads its values again. The row of the table says whether rows are CENTERED.

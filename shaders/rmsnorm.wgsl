@@ -1,3 +1,5 @@
+// import lib/norm.wgsl
+
 // y = x / sqrt(mean(x^2) + eps) * w, by lib/norm.wgsl: x [rows, d], w [d], y [rows, d].
 
 @group(0) @binding(0) var<storage, read> x: array<T>;

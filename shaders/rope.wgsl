@@ -1,3 +1,5 @@
+// import lib/rope.wgsl
+
 // y = x turned, by lib/rope.wgsl: x and y [t, h · dh].
 
 @group(0) @binding(0) var<storage, read> x: array<T>;

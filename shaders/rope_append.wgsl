@@ -1,3 +1,5 @@
+// import lib/rope.wgsl
+
 // Rows from `offset` on of a cache: keys = x turned, by lib/rope.wgsl, and values = v; x and v [t, h · dh].
 
 @group(0) @binding(0) var<storage, read> x: array<T>;

@@ -1,3 +1,5 @@
+// import lib/grid.wgsl
+
 // As transpose.wgsl for matrices of few rows or few columns: a tile is as thin as the matrix and `length` long, so that
 // no part of it is empty. It is read in the order of x's rows and written in that of y's: one of them has `thin` values
 // a row, which is all of it, so that the tile is one piece of memory there; of the other the tile has a piece of each row.

@@ -1,3 +1,5 @@
+// import lib/grid.wgsl
+
 // LANES neighbouring invocations of a workgroup of 256 share a row of d values (or vectors). Each has up to EACH of them:
 // lane, lane + LANES, …
 

@@ -1,3 +1,5 @@
+// import lib/bits.wgsl
+
 // Softmax over scores that come a part at a time. A key is masked by its position and never by its score: every finite score
 // counts, -inf weighs nothing, and +inf or NaN makes the whole row NaN.
 

@@ -1,13 +1,14 @@
-// Holds README.md to the code: its tables to the Rust source and js/index.d.ts, its example to what Chromium prints.
+// Holds README.md to the code: its tables to the Rust source and the published types, its example to what Chromium prints.
 
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import ts from 'typescript-5.4';
 import { browsers } from '../../scripts/browsers.mjs';
 import { serve } from '../../scripts/serve.mjs';
 import { root } from '../../scripts/shell.mjs';
+import { INDEX, statements, strings } from './declarations.mjs';
 import { emptyFolder } from './pack.mjs';
 
 const read = (path) => readFileSync(join(root, path), 'utf8');
@@ -18,7 +19,16 @@ const codes = (cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, code]) => code)
 /** The cells of each row of the table under a heading. */
 function table(heading) {
   const [, section] = readme.split(`\n## ${heading}\n`);
-  const rows = section.split('\n## ')[0].split('\n').filter((line) => line.startsWith('| ')).map((line) => line.split('|').slice(1, -1).map((cell) => cell.trim()));
+  const rows = section
+    .split('\n## ')[0]
+    .split('\n')
+    .filter((line) => line.startsWith('| '))
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
   return rows.slice(2);
 }
 
@@ -30,15 +40,19 @@ function call(text) {
 
 /** Methods that take `&self` in Rust files, as name → arguments; those of `impl KvCache` are no ops. */
 function rustMethods(...files) {
-  const source = files.map(read).join('\n').replaceAll(/^impl KvCache \{.*?^\}/gms, '');
+  const source = files
+    .map(read)
+    .join('\n')
+    .replaceAll(/^impl KvCache \{.*?^\}/gms, '');
   const methods = source.matchAll(/^ {4}pub (?:async )?fn (\w+)\(\s*&self,?([^)]*)\)/gm);
   return new Map([...methods].map(([, name, args]) => [name, [...args.matchAll(/(\w+): /g)].map(([, arg]) => arg)]));
 }
 
-/** Methods of a class of js/index.d.ts, as name → arguments, those that may be left out with a `?`. */
+const published = statements(INDEX);
+
+/** Methods of a published class, as name → arguments, those that may be left out with a `?`. */
 function jsMethods(name) {
-  const source = ts.createSourceFile('index.d.ts', read('js/index.d.ts'), ts.ScriptTarget.Latest, true);
-  const declared = source.statements.find((statement) => ts.isClassDeclaration(statement) && statement.name.text === name);
+  const declared = published.find((statement) => ts.isClassDeclaration(statement) && statement.name.text === name);
   const methods = declared.members.filter((member) => ts.isMethodDeclaration(member) && !member.modifiers && ts.isIdentifier(member.name));
   return new Map(methods.map((method) => [method.name.text, method.parameters.map((p) => p.name.text + (p.questionToken ? '?' : ''))]));
 }
@@ -61,9 +75,13 @@ it('the table of ops lists every device op of the crate, and no other', () => {
 });
 
 it('the table of ops lists every method of Tensor, and no other', () => {
-  const listed = device.flatMap((row) => codes(row[1])).filter((text) => !text.startsWith('ctx.')).map((text) => call(text).name);
+  const listed = device
+    .flatMap((row) => codes(row[1]))
+    .filter((text) => !text.startsWith('ctx.'))
+    .map((text) => call(text).name);
   assert.deepEqual(sorted(listed), sorted([...tensor.keys()].filter((name) => name !== 'dispose')));
-  for (const text of device.flatMap((row) => codes(row[1])).filter((text) => text.startsWith('ctx.'))) assert.ok(context.has(call(text).name), text);
+  for (const text of device.flatMap((row) => codes(row[1])).filter((text) => text.startsWith('ctx.')))
+    assert.ok(context.has(call(text).name), text);
 });
 
 it('the table of ops gives the arguments in their order', () => {
@@ -91,20 +109,19 @@ it('the table of ops lists every host-array op, in Rust and in JavaScript', () =
   for (const name of listed) assert.ok(context.has(camel(name)), name);
 });
 
-it('what warmup can be asked for is every op', () => {
-  const [, body] = read('src/ops/warmup.rs').match(/^uses! \{(.*?)^\}/ms);
+it('what warmup can be asked for, by its type, is every op of Tensor, empty and kvCache', () => {
+  const ops = sorted([...tensor.keys(), 'empty', 'kvCache'].filter((name) => !['toArray', 'dispose'].includes(name)));
+  assert.deepEqual(sorted(strings(INDEX, 'OpName')), ops);
+  // Each row of the kernel table ends with the ops that may run it; `dup` runs none.
+  const rows = read('src/kernel/table.rs').matchAll(/^ {4}[A-Z0-9_]+: \w+, \d[^;]*;([\w ]+);/gm);
+  const names = [...rows].flatMap(([, ops]) => ops.trim().split(' ')).concat('dup');
   const others = { scale_t: 'mulScalar', add_bias_act_t: 'addBias', to_dtype: 'to' };
-  const rust = new Set([...body.matchAll(/^ {4}(\w+):/gm)].map(([, name]) => others[name] ?? camel(name.replace(/_t$/, ''))));
-  const [, union] = read('js/index.d.ts').match(/export type OpName = ([^;]*);/);
-  const names = sorted([...union.matchAll(/'([^']+)'/g)].map(([, name]) => name));
-  assert.deepEqual(names, sorted(rust));
-  assert.deepEqual(names, sorted([...tensor.keys(), 'empty', 'kvCache'].filter((name) => !['toArray', 'dispose'].includes(name))));
+  assert.deepEqual(sorted(names.map((name) => others[name] ?? camel(name.replace(/_t$/, '')))), ops);
 });
 
 it('the table of errors lists every code, and marks those of JavaScript alone', () => {
   const listed = table('Errors').map(([code, when]) => ({ code: codes(code)[0], js: when.endsWith('(JavaScript)') }));
-  const [, union] = read('js/index.d.ts').match(/export type ErrorCode = ([^;]*);/);
-  assert.deepEqual(sorted(listed.map(({ code }) => code)), sorted([...union.matchAll(/'([^']+)'/g)].map(([, code]) => code)));
+  assert.deepEqual(sorted(listed.map(({ code }) => code)), sorted(strings(INDEX, 'ErrorCode')));
   const [, body] = read('src/error.rs').split('pub fn code(');
   const rust = [...body.split('\n    }\n')[0].matchAll(/=> "([^"]+)"/g)].map(([, code]) => code);
   assert.deepEqual(sorted(listed.filter(({ js }) => !js).map(({ code }) => code)), sorted(rust));
@@ -113,28 +130,45 @@ it('the table of errors lists every code, and marks those of JavaScript alone', 
 it('every npm script and every file that it names is there', () => {
   const { scripts } = JSON.parse(read('package.json'));
   const [, developing] = readme.split('\n## Developing\n');
-  const named = [...readme.matchAll(/npm run ([\w:]+)/g), ...developing.matchAll(/`(test:\w+|check|build|size|setup)`/g)].map(([, name]) => name);
-  assert.deepEqual(sorted(named).filter((name) => !scripts[name]), []);
+  const named = [...readme.matchAll(/npm run ([\w:]+)/g), ...developing.matchAll(/`(test:\w+|check|build|size|setup)`/g)].map(
+    ([, name]) => name,
+  );
+  assert.deepEqual(
+    sorted(named).filter((name) => !scripts[name]),
+    [],
+  );
   const unnamed = Object.keys(scripts).filter((name) => !named.includes(name) && !['start', 'test', 'prepack'].includes(name));
   assert.deepEqual(unnamed, []);
   const files = [...readme.matchAll(/\]\((?!http)([^)]+)\)/g), ...readme.matchAll(/node (scripts\/\S+\.mjs)/g)].map(([, path]) => path);
-  assert.deepEqual(files.filter((path) => !existsSync(join(root, path))), []);
+  assert.deepEqual(
+    files.filter((path) => !existsSync(join(root, path))),
+    [],
+  );
 });
 
 it('its example prints what it says', { timeout: 180_000 }, async () => {
   const [, example] = readme.match(/```js\n(.*?)```/s);
   const site = emptyFolder();
-  writeFileSync(join(site, 'index.html'), '<!doctype html><meta charset="utf-8"><title>README</title><link rel="icon" href="data:,"><script type="module" src="main.js"></script>');
+  const head = '<!doctype html><meta charset="utf-8"><title>README</title><link rel="icon" href="data:,">';
+  writeFileSync(join(site, 'index.html'), `${head}<script type="module" src="main.js"></script>`);
   writeFileSync(join(site, 'main.js'), example.replace("'tensorweft'", "'./tensorweft/index.js'"));
   const server = await serve({ '/': site, '/tensorweft/': join(root, 'dist') });
   const browser = await browsers.chromium();
   try {
-    const page = await browser.open(server.url, { first: () => { console.log = (...printed) => { globalThis.printed = printed; }; } });
-    const [shape, kind, values] = await page.evaluate(async () => {
-      while (!globalThis.printed) await new Promise((next) => setTimeout(next, 50));
-      const [shape, values] = globalThis.printed;
-      return [shape, values.constructor.name, [...values]];
-    }).catch((error) => assert.fail(`${error.message}\n${page.problems.join('\n')}`));
+    const page = await browser.open(server.url, {
+      first: () => {
+        console.log = (...printed) => {
+          globalThis.printed = printed;
+        };
+      },
+    });
+    const [shape, kind, values] = await page
+      .evaluate(async () => {
+        while (!globalThis.printed) await new Promise((next) => setTimeout(next, 50));
+        const [shape, values] = globalThis.printed;
+        return [shape, values.constructor.name, [...values]];
+      })
+      .catch((error) => assert.fail(`${error.message}\n${page.problems.join('\n')}`));
     assert.deepEqual([shape, kind], [[2, 2], 'Float32Array']);
     // a · b is [[4, 5], [10, 11]]: both rows are softmax([0, 1]).
     const low = 1 / (1 + Math.E);
