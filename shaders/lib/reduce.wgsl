@@ -6,6 +6,9 @@ var<workgroup> sums: array<f32, 256>;
 var<workgroup> tops: array<u32, 256>;
 
 fn row_sum(local: u32, x: f32) -> f32 {
+    if (LANES == 1u) {
+        return x;
+    }
     sums[local] = x;
     for (var s = LANES / 2u; s > 0u; s /= 2u) {
         workgroupBarrier();
@@ -20,6 +23,9 @@ fn row_sum(local: u32, x: f32) -> f32 {
 }
 
 fn row_max(local: u32, x: u32) -> u32 {
+    if (LANES == 1u) {
+        return x;
+    }
     tops[local] = x;
     for (var s = LANES / 2u; s > 0u; s /= 2u) {
         workgroupBarrier();

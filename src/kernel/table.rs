@@ -141,7 +141,8 @@ pub(crate) struct RowSize {
 
 macro_rules! row_sizes {
     ($($suffix:literal $variant:ident of $width:literal: $longest:literal by $lanes:literal;)*) => {
-        /// The sizes of the row-wise kernels, shortest first: few values an invocation, so that many are on their way.
+        /// The sizes of the row-wise kernels, shortest first: few values an invocation, so that many are on their way, and
+        /// the shortest rows for one invocation alone.
         pub(crate) static ROW_SIZES: &[RowSize] =
             &[$(RowSize { longest: $longest, lanes: $lanes, wide: $width == 4 }),*];
         const ROWS: [Variant; ROW_SIZES_LEN] = [$($variant($suffix, &row($lanes, $longest / $lanes / $width))),*];
@@ -150,9 +151,14 @@ macro_rules! row_sizes {
 }
 
 row_sizes! {
+    "_2" with of 1: 2 by 1;
+    "_8" with of 1: 8 by 1;
+    "_32" with of 1: 32 by 4;
     "_128" with of 1: 128 by 8;
     "_1024" with of 1: 1024 by 64;
     "_8192" with of 1: 8192 by 256;
+    "_16_4" wide of 4: 16 by 1;
+    "_64_4" wide of 4: 64 by 4;
     "_128_4" wide of 4: 128 by 8;
     "_1024_4" wide of 4: 1024 by 64;
     "_2048_4" wide of 4: 2048 by 128;
@@ -178,13 +184,21 @@ macro_rules! norm_parts {
     };
 }
 
-/// Heads at most that an invocation of rope turns.
+/// Heads at most that an invocation of rope turns, of a row that has so many.
 pub(crate) const ROPE_HEADS: u32 = 4;
 
-const ROPES: [Variant; 2] = {
-    const TURN: Constants<2> = [("HEADS", ROPE_HEADS), ("UNROLL", 1)];
-    [with("", &TURN), wide("_4", &TURN)]
-};
+const fn turn(heads: u32) -> Constants<2> {
+    [("HEADS", heads), ("UNROLL", 1)]
+}
+
+/// The kernels of rope for several heads, then for one: by single values and by vectors of four.
+const ROPES: [Variant; 4] = [
+    with("", &turn(ROPE_HEADS)),
+    wide("_4", &turn(ROPE_HEADS)),
+    with("_ONE", &turn(1)),
+    wide("_ONE_4", &turn(1)),
+];
+pub(crate) const ROPE_ONE: usize = 2;
 
 /// Values, or vectors of four, that an invocation of gather moves.
 pub(crate) const GATHER_VALUES: u32 = 8;

@@ -11,14 +11,20 @@ use crate::op::Op;
 use crate::tensor::Tensor;
 
 impl Rope {
-    /// The variant of its kernels: by vectors of four where halves of heads are whole ones.
+    /// Whether halves of heads are whole vectors of four.
+    fn wide(self) -> bool {
+        self.dh.is_multiple_of(8)
+    }
+
+    /// The variant of its kernels.
     pub(super) fn variant(self) -> usize {
-        if self.dh.is_multiple_of(8) { table::WIDE } else { 0 }
+        let width = if self.wide() { table::WIDE } else { 0 };
+        width + if self.h == 1 { table::ROPE_ONE } else { 0 }
     }
 
     /// An invocation turns a pair, or four, of up to `ROPE_HEADS` heads.
     pub(super) fn grid(self) -> Grid {
-        let pairs = u64::from(self.dh) / if self.variant() == table::WIDE { 8 } else { 2 };
+        let pairs = u64::from(self.dh) / if self.wide() { 8 } else { 2 };
         let groups = (u64::from(self.t) * u64::from(self.h.div_ceil(table::ROPE_HEADS)) * pairs).div_ceil(256);
         Grid { groups, cost: 15 * u64::from(self.t) * u64::from(self.h) * u64::from(self.dh) }
     }
