@@ -57,11 +57,11 @@ async fn shared() -> &'static Context {
     SHARED.with(|cell| *cell.get_or_init(|| ctx))
 }
 
-mod cases;
 mod check;
 mod reference;
 #[allow(clippy::allow_attributes_without_reason, reason = "a copy of the contract's own file")]
 mod seed_api;
+mod table;
 
 mod batching;
 mod contexts;
