@@ -1,4 +1,4 @@
-//! What a case is, how far a result may stray from float64, and the one reader of many cases.
+//! What a case is, how far a result may stray from float64, and the function that runs and compares many cases.
 
 use futures_util::future::join_all;
 use tensorweft::{Context, Tensor};
@@ -20,7 +20,7 @@ pub(crate) struct Row {
     pub(crate) case: Box<dyn FnOnce(&Context) -> Case>,
 }
 
-/// How far each element may be from what is wanted.
+/// How far each element of a result may be from what is wanted.
 pub(crate) type Bound = fn(&[f64]) -> Vec<f64>;
 
 /// Seeded numbers, the same on every machine (SplitMix64).
@@ -64,7 +64,7 @@ impl Rng {
     }
 }
 
-/// The contract's rule of numbers, one function for each family of ops.
+/// How far results may stray from float64, one function for each family of ops.
 pub(crate) mod bound {
     use crate::reference;
 

@@ -1,5 +1,5 @@
-//! Values at the ends of the range: no NaN that the mathematics does not have, none lost that it has,
-//! rows that do not touch each other, and the same bits from the same call.
+//! Values at the ends of the range: no NaN that the mathematics does not have, none lost that it has, rows that do not
+//! change each other, and the same bits from the same call.
 
 use futures_util::future::join_all;
 use tensorweft::{Context, Tensor};
@@ -15,7 +15,7 @@ async fn read(ctx: &Context, t: &Tensor) -> Vec<f32> {
     ctx.to_vec(t).await.expect("a read")
 }
 
-/// Asserts that a result is what float64 says, by the rule of its family.
+/// Asserts that each element is within its bound of what is wanted.
 #[track_caller]
 fn assert_close(what: &str, got: &[f32], want: &[f64], bound: &[f64]) {
     if let Err(text) = close(got, want, bound) {
@@ -150,7 +150,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// The same of rows that several workgroups share.
+    /// The same for rows so long that several workgroups share one.
     async fn a_bad_long_row_spoils_no_other(ctx) {
         for d in [9000usize, 9001, 20_000] {
             let good = Rng::new("long rows").values(3 * d, -3.0, 3.0);
@@ -323,7 +323,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// Integer scores far beyond 1e3, exact in f32: only the softmax can go wrong.
+    /// Scores far beyond 1,000. They are integers and so exact in f32: only the softmax can go wrong.
     async fn attention_with_large_scores(ctx) {
         for (t, s, d) in [(1usize, 50usize, 64usize), (20, 50, 64), (40, 300, 16)] {
             let mut rng = Rng::new(&format!("scores {t} {s}"));
@@ -376,7 +376,7 @@ gpu_test! {
                     ctx.mha_decode_t(&one, &k, &v, hq, hkv, dh, len as u32),
                     ctx.mha_causal_off_t(&two, &k, &v, 2, hq, hkv, dh, len as u32 - 2),
                 ]).await);
-                // Go back to one row and on with another.
+                // Back to one row, and on with another.
                 cache.truncate(1);
                 let row = ctx.tensor(&q[..width], &[1, width]);
                 cache.append(&row, &row).expect("room");
@@ -396,7 +396,8 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// A key at -inf weighs nothing, for whatever head size and number of queries: what pads a head must not meet it.
+    /// A key at -inf weighs nothing, whatever the head size and the number of queries. Kernels pad heads with zeros to
+    /// whole vectors, and 0 · -inf would be NaN.
     async fn a_key_at_minus_infinity_weighs_nothing(ctx) {
         for d in [1usize, 3, 4, 8, 20, 36, 68] {
             for rows in [1usize, 4, 5, 8, 9, 33] {

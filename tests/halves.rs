@@ -21,13 +21,13 @@ fn value(bits: u16) -> f32 {
     if bits >> 15 == 1 { -size } else { size }
 }
 
-/// Bits, with one NaN for all.
+/// Bits, the same for every NaN.
 fn plain(x: &[f32]) -> Vec<u32> {
     x.iter().map(|x| if x.is_nan() { f32::NAN } else { *x }.to_bits()).collect()
 }
 
 gpu_test! {
-    /// All 65,536, subnormals, infinities and NaN among them, as they are read, converted and converted back.
+    /// All 65,536, subnormals, infinities and NaN among them: read, converted to f32, and converted back.
     async fn every_half_is_exact(ctx) {
         let all: Vec<u16> = (0..=u16::MAX).collect();
         let want: Vec<f32> = all.iter().map(|bits| value(*bits)).collect();
@@ -42,11 +42,11 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// Each half, what lies in the middle of it and the next, and the floats beside that middle.
+    /// Each half, the middle between it and the next, and the floats just below and above that middle.
     async fn rounding_is_to_nearest_ties_to_even(ctx) {
         let mut x = Vec::new();
         for bits in 0..0x7c00u16 {
-            // In f64 a middle is exact; below all halves' last bit it is so in f32 too.
+            // A middle has one bit more than a half, so an f32 holds it exactly.
             let next = if bits == 0x7bff { 65_536.0 } else { value(bits + 1) };
             let middle = (value(bits) + next) / 2.0;
             for at in [value(bits), middle.next_down(), middle, middle.next_up()] {
@@ -67,7 +67,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// Lengths that fill no whole word or vector, from a pool whose buffers hold other things.
+    /// Lengths that fill no whole word or vector, in recycled buffers that hold NaN.
     async fn any_length_works(ctx) {
         for n in (0..20).chain([255, 256, 257, 1023, 1025, 4097, 70_001, 262_145]) {
             let x = Rng::new("lengths").values(n, -9.0, 9.0);
@@ -105,7 +105,7 @@ gpu_test! {
                 let place = |i| if only.is_none_or(|only| only == i) { &halves[i] } else { &wide[i] };
                 let got = op.run(ctx, &(0..wide.len()).map(place).collect::<Vec<_>>());
                 for (got, want) in got.into_iter().zip(&want) {
-                    // A new shape stores nothing anew.
+                    // A new shape is the same buffer.
                     assert_eq!(got.dtype(), if name == "dup" { F16 } else { F32 }, "{name}");
                     assert_eq!(got.shape(), want.shape(), "{name}");
                     let call = only.map_or(format!("{name}, all as f16"), |i| format!("{name}, input {i} as f16"));
@@ -132,7 +132,7 @@ gpu_test! {
         let ctx = crate::own().await;
         let x = ctx.tensor_f16(&[1.0, 2.0, 3.0], &[3]);
         assert_eq!((ctx.tensor(&[1.0], &[1]).dtype(), ctx.empty(&[2]).dtype()), (F32, F32));
-        // A new shape stores nothing anew; what is stored so already is the same buffer.
+        // A new shape is the same buffer, and so is f16 converted to f16.
         let before = ctx.stats();
         let same = ctx.to_dtype(&ctx.dup(&x, vec![3, 1]), F16);
         assert_eq!((same.dtype(), same.shape()), (F16, &[3, 1][..]));
@@ -150,7 +150,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// The cost of an f16 operand is not a copy of it in f32.
+    /// Ops that read f16 themselves make no f32 copy of it.
     async fn half_the_bytes() {
         let ctx = crate::own().await;
         const N: usize = 1 << 20;
@@ -188,7 +188,7 @@ gpu_test! {
             let mut rng = Rng::new("a cache of halves");
             let (mut k, mut v) = (vec![0.0; capacity * width], vec![0.0; capacity * width]);
             let kept = |x: &f32| if dtype == F16 { half(*x) } else { *x };
-            // The rows from `at` on, from either dtype.
+            // Goes back to `at` rows and appends so many, which are stored as either dtype.
             for (at, rows, stored) in [(0, 1, F32), (1, 2, F16), (3, 0, F16), (3, 3, F32), (6, 1, F16), (2, 1, F32), (3, 5, F32), (8, 1, F16)] {
                 cache.truncate(at);
                 let [new_k, new_v] = [0, 1].map(|_| rng.unit(rows * width).iter().map(|x| if stored == F16 { half(*x) } else { *x }).collect::<Vec<f32>>());
@@ -199,7 +199,7 @@ gpu_test! {
                 }
                 assert_eq!(read_all(ctx, &[cache.k(), cache.v()]).await, [k.clone(), v.clone()], "width {width}, rows {rows} at {at}");
             }
-            // Its own rows, from the buffer that is written.
+            // Its own rows, read from the buffers that are written.
             cache.truncate(0);
             cache.append(&cache.v(), &cache.k()).expect("room");
             assert_eq!(read_all(ctx, &[cache.k(), cache.v()]).await, [v, k], "width {width}, swapped");
@@ -209,7 +209,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// Turned in f32, stored as halves.
+    /// Keys are turned in f32 and then stored as halves.
     async fn a_cache_of_halves_takes_turned_keys(ctx) {
         let mut rng = Rng::new("turned halves");
         for dh in [6, 8] {

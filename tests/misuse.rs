@@ -156,7 +156,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// No op of two equals broadcasts: one more element, one less, none, and one alone are errors.
+    /// No op broadcasts one of two equal inputs: one element more, one less, none, one alone and one row are errors.
     async fn lengths_that_differ_are_an_error(ctx) {
         let mut calls = 0;
         for op in table().into_iter().filter(|op| op.inputs == [WIDE; 2]) {
@@ -178,7 +178,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// Without elements whatever the other dimensions are, also where their product is more than a usize.
+    /// A shape with a 0 has no elements, also where the product of its other sizes is more than a usize.
     async fn nothing_times_anything_is_nothing(ctx) {
         for shape in [[usize::MAX, usize::MAX, 0], [0, usize::MAX, 2], [usize::MAX, 0, usize::MAX]] {
             let x = ctx.relu_t(&ctx.dup(&ctx.empty(&shape), vec![usize::MAX, 2, 0]));
@@ -218,7 +218,7 @@ gpu_test! {
         assert_eq!((error.op(), cache.len()), ("mm", 0));
         let error = cache.append_rope(&ok, &bad, 1, 1e4).expect_err("a failed tensor");
         assert_eq!((error.op(), cache.len()), ("mm", 0));
-        // The innocent argument is as good as before.
+        // The sound argument is as good as before.
         assert_eq!(ctx.to_vec(&ok).await.expect("a read"), [0.0]);
     }
 }

@@ -144,7 +144,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// Each step of a model is right for the numbers that the step before it gave.
+    /// Each step of a model is compared with float64 from the very numbers that the step before it gave.
     async fn a_model_step_by_step(ctx) {
         for (t, heads, wide) in [
             (1, Heads { hq: 4, hkv: 2, dh: 8 }, 50),

@@ -226,7 +226,7 @@ pub(crate) fn half(x: f32) -> f32 {
     let exponent = (x.abs().to_bits() >> 23) as i32 - 127;
     let step = 2f64.powi(exponent.max(-14) - 10);
     let nearest = (f64::from(x) / step).round_ties_even() * step;
-    // The next one would be 65,536.
+    // The largest half: the next step would be 65,536.
     if nearest.abs() > 65_504.0 { f32::INFINITY.copysign(x) } else { nearest as f32 }
 }
 

@@ -16,10 +16,10 @@ fn t(ctx: &Context, rows: u32, cols: u32) -> Tensor {
 
 const NAMES: &[&str] = &["add_t", "softmax_t", "gather0", "rmsnorm_t"];
 
-/// Lengths of rows, so that each kernel has one.
+/// Lengths of rows that together run every kernel of the named ops.
 const ROWS: [u32; 11] = [1, 3, 128, 129, 600, 2000, 3000, 3001, 5000, 9001, 9004];
 
-/// Those ops at shapes for every kernel that they have.
+/// Runs the named ops on rows of each length.
 fn run(ctx: &Context) -> Vec<Tensor> {
     let mut results = Vec::new();
     for d in ROWS {
@@ -52,7 +52,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// Two at once and an op in between compile nothing twice, but what the op could not wait for.
+    /// Two warm-ups at once and ops between them compile each pipeline once.
     async fn warmups_meet_each_other_and_ops() {
         let ctx = crate::own().await;
         let names = ["relu_t", "mul_t"];
@@ -77,7 +77,7 @@ gpu_test! {
         let mut warm = Box::pin(ctx.warmup(&["gelu_t"], |_, _| {}));
         let destroyed = async { ctx.destroy() };
         let (cut, ()) = join(&mut warm, destroyed).await;
-        // Natively the threads may be faster.
+        // Native threads may have compiled it before the context is destroyed.
         assert!(cut.is_ok() || cut.is_err_and(|e| e.code() == "device-lost"));
         let late = ctx.warmup(&["add_t"], |_, _| {}).await.expect_err("a lost device");
         assert_eq!(late.code(), "device-lost");
@@ -86,7 +86,7 @@ gpu_test! {
 
 #[cfg(not(target_arch = "wasm32"))]
 gpu_test! {
-    /// What an op is said to run is neither less nor more than what it does run, at shapes for each of its kernels.
+    /// The kernels that an op names are exactly those that its cases run.
     async fn every_op_names_its_kernels() {
         let mut all = BTreeSet::new();
         let mut runs = |name: &str, ctx: &Context| {

@@ -197,8 +197,9 @@ const SIZES: [usize; 18] = [0, 1, 3, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 12
 /// More rows than one dispatch dimension has workgroups.
 const MANY: usize = 70_000;
 
-/// A case of more workgroups than one dispatch dimension has. On a browser's software adapter a workgroup with
-/// barriers takes a millisecond, so there one row of `mm_bt` tries the fold, which is the same code for every kernel.
+/// A case of more workgroups than one dimension of a dispatch may have, so that they spread over a second one. On a
+/// browser's software adapter a workgroup with barriers takes a millisecond, so there only a row of `mm_bt` tries it:
+/// the code is the same for every kernel.
 fn many_groups<T>(case: T) -> Option<T> {
     (!crate::BROWSER).then_some(case)
 }
