@@ -1,3 +1,7 @@
+// import lib/grid.wgsl
+// import lib/by{1,4}.wgsl
+// import lib/reduce.wgsl
+
 // Residual and norm in one pass: sum = x + r, and the norm of sum, as in norm.wgsl; rows of up to EACH · LANES values, or vectors of four.
 
 struct Params { rows: u32, d: u32, eps: f32 }

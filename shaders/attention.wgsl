@@ -1,3 +1,6 @@
+// import lib/grid.wgsl
+// import lib/kv_{f32,f16}.wgsl
+
 // softmax(scale · q · kᵀ) · v, flash style: q [t, kv · group · d], k [s, kv · d], v [s, kv · dv], y [t, kv · group · dv].
 // Query head h reads kv head h / group. Causal: query i sees keys 0..=offset + i.
 //

@@ -1,3 +1,5 @@
+// import lib/grid.wgsl
+
 // The parts of an attention made one: parts [splits, rows, dv + 4] hold unnormalised sums, then maximum and weight;
 // y [rows, dv] = sum(exp(max_i - max) · sum_i) / sum(exp(max_i - max) · weight_i).
 // A workgroup makes 32 columns of a row, with eight invocations along the parts.

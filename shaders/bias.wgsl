@@ -1,3 +1,6 @@
+// import lib/grid.wgsl
+// import lib/activation.wgsl
+
 // y[i] = the row's activation of a[i] + b[i % d], four neighbouring elements an invocation; b [d].
 
 struct Params { len: u32, d: u32 }

@@ -1,3 +1,5 @@
+// import lib/grid.wgsl
+
 // Two inputs, in vectors of four; one entry point each. Buffers are padded to whole vectors.
 
 struct Params { len: u32 }

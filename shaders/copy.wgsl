@@ -1,3 +1,6 @@
+// import lib/grid.wgsl
+// import lib/x_{f32,f16}.wgsl
+
 // y[at + i] = x[i], four elements an invocation.
 
 struct Params { len: u32, at: u32 }

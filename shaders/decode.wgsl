@@ -1,3 +1,6 @@
+// import lib/grid.wgsl
+// import lib/kv4_{f32,f16}.wgsl
+
 // Attention of few rows (pairs of a query and a head of one group, up to 4 · R) over many keys: reading k and v is the
 // cost, and each is read once for all rows. Arguments, parts and results as in attention.wgsl; d and dv are multiples of
 // four, for k and v are read in vectors.

@@ -1,3 +1,7 @@
+// import lib/grid.wgsl
+// import lib/by{1,4}.wgsl
+// import lib/b{,4}_{f32,f16}.wgsl
+
 // y[i, :] = table[ids[i], :]: ids [n] < v (checked on the host), table [v, d], y [n, d]; d counts values, or vectors of four.
 // An invocation moves EACH of them, 256 apart: all are on their way together, and only the first needs a division, since
 // 256 further is `down` rows and `across` columns further.

@@ -1,3 +1,6 @@
+// import lib/grid.wgsl
+// import lib/b_{f32,f16}.wgsl
+
 // y [m, n] = scale · a [m, k] · b, b [k, n], or [n, k] when TRANS_B is 1; whole, or a part of k for each of `splits`.
 //
 // A workgroup makes a tile of BM x BN outputs over steps of BK along k; an invocation makes TM x TN of them.

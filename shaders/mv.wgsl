@@ -1,3 +1,6 @@
+// import lib/grid.wgsl
+// import lib/b_{f32,f16}.wgsl
+
 // y [m, n] = scale · a [m, k] · b for few rows of a, up to M: reading b is the cost, and it is read once for all rows.
 // Whole, or a part of k for each of `splits`, as mm.wgsl. The row of the table gives M, FLIGHT
 // (values of a column that are on their way at a time) and COLS (columns at a time, for `mv_bt`).

@@ -1,3 +1,7 @@
+// import lib/grid.wgsl
+// import lib/by{1,4}.wgsl
+// import lib/reduce.wgsl
+
 // Norms over the rows of x [rows, d], w and b [d]; LANES invocations share a row.
 // Rows of up to EACH · LANES values, or vectors of four, kept in registers: one read, one write. d counts what T is.
 

@@ -1,3 +1,7 @@
+// import lib/grid.wgsl
+// import lib/by{1,4}.wgsl
+// import lib/reduce.wgsl
+
 // As norm.wgsl for rows that no workgroup keeps in registers, cut into parts as in softmax_long.wgsl. Each part leaves its
 // mean and its squares about that (for rmsnorm: about 0); then each part makes those of its row and reads its values again.
 

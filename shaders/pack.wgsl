@@ -1,3 +1,6 @@
+// import lib/grid.wgsl
+// import lib/x_{f32,f16}.wgsl
+
 // y[at + i] = x[i] as a half, two a word; four words an invocation. A word that is shared with what lies beside keeps
 // the other half.
 

@@ -1,3 +1,5 @@
+// import lib/grid.wgsl
+
 // y = x * s, in vectors of four.
 
 struct Params { len: u32, s: f32 }

@@ -1,3 +1,7 @@
+// import lib/grid.wgsl
+// import lib/softmax.wgsl
+// import lib/reduce.wgsl
+
 // y = exp(x - max) / sum(exp(x - max)) for each row of x [rows, d]; LANES invocations share a row.
 // -inf is a mask: weight 0, and a row of nothing else is zeros. A row with NaN or +inf is NaN, and no other row is.
 // Rows of up to EACH · LANES values, or vectors of four, kept in registers: one read, one write. d counts what T is.

@@ -1,3 +1,7 @@
+// import lib/grid.wgsl
+// import lib/softmax.wgsl
+// import lib/reduce.wgsl
+
 // As softmax.wgsl for rows that no workgroup keeps in registers. A row is cut into parts of 256 · EACH values (or
 // vectors), a workgroup each, so that few rows keep a GPU busy too. First each part leaves its maximum and its sum about
 // that; then each part adds up those of its row, in the same order everywhere, and reads its values again.

@@ -1,3 +1,5 @@
+// import lib/grid.wgsl
+
 // y [len] = scale · the sum of `splits` parts of `len` values each, always added in the same order.
 
 struct Params { len: u32, splits: u32, scale: f32 }

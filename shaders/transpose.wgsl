@@ -1,3 +1,5 @@
+// import lib/grid.wgsl
+
 // y [cols, rows] = xᵀ, x [rows, cols]: a workgroup turns one tile of 64 x 64 in workgroup memory, so that both sides
 // are read and written along their rows. Columns of the tile are swapped by row, so that a column falls on different banks.
 

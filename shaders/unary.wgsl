@@ -1,3 +1,6 @@
+// import lib/grid.wgsl
+// import lib/activation.wgsl
+
 // y = the row's activation of x, in vectors of four. Buffers are padded to whole vectors.
 
 struct Params { len: u32 }

@@ -1,3 +1,5 @@
+// import lib/grid.wgsl
+
 // y = 0, in vectors of four.
 
 struct Params { len: u32 }

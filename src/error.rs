@@ -26,10 +26,10 @@ pub enum ErrorKind {
     #[error("{0}")]
     IndexOutOfRange(String),
     /// More bytes or elements than the adapter or the format of a kernel allows.
-    #[error("{what}: {wanted} wanted, at most {limit} allowed")]
+    #[error("{wanted} {what} wanted, at most {limit} allowed")]
     LimitExceeded {
-        /// What is limited.
-        what: &'static str,
+        /// What is limited, and the shape that asks for it.
+        what: String,
         /// What was asked for.
         wanted: u64,
         /// What this device allows.
@@ -47,6 +47,17 @@ pub enum ErrorKind {
     /// A fault of the driver or of this library. Please report it.
     #[error("{0}")]
     Internal(String),
+}
+
+impl ErrorKind {
+    /// A fault that the GPU told, with what it is about in front. A lost device is about nothing but itself.
+    pub(crate) fn about(&self, what: &str) -> Self {
+        match self {
+            Self::OutOfMemory(text) => Self::OutOfMemory(format!("{what}: {text}")),
+            Self::Internal(text) => Self::Internal(format!("{what}: {text}")),
+            other => other.clone(),
+        }
+    }
 }
 
 /// An [`ErrorKind`], the op that met it, and on native the line that called the op.

@@ -14,9 +14,12 @@
 //! ```
 //!
 //! # Data flow
-//! JS → `js`, host arrays → `host`; then `ops` → `context` (a row of `kernels`, parameters, inputs, a grid) → `device`
-//! (batch → GPU → readback) → `Vec` or Promise. Only `device` and `platform` speak to wgpu; only `platform` and `js`
-//! know a browser.
+//! JavaScript → `js`, host arrays → `host`; then `ops` (check shapes, choose a kernel) → `op` (outputs, parameters) →
+//! `device` (batch → GPU → readback) → `Vec` or Promise. `kernel` is the closed table of what can run.
+//!
+//! Imports form no circle. Only `device` and `platform` speak to wgpu, but for the public fields of [`Context`]; only
+//! `platform` knows for which target it is built; only `platform::web` and `js` speak JavaScript. `tests/layers.rs`
+//! holds the source to all of that.
 //!
 //! # Shapes and letters
 //! All matrices are row-major. `m k n` are the sizes of a product, `rows` and `d` of a row-wise op, `t` new tokens,
@@ -42,36 +45,40 @@
 
 mod context;
 mod device;
+mod dtype;
 mod error;
+mod event;
 mod host;
 #[cfg(target_arch = "wasm32")]
 mod js;
 mod kernel;
-mod kernels;
+mod op;
 mod ops;
 mod platform;
 mod shape;
 mod tensor;
-mod unroll;
+mod verdict;
 
 pub use context::Context;
 pub use device::{Memory, Stats};
+pub use dtype::Dtype;
 pub use error::{Error, ErrorKind, Result};
 #[doc(hidden)]
 pub use ops::kernels_of;
 pub use ops::{Activation, KvCache};
-pub use tensor::{Dtype, Tensor};
+pub use tensor::Tensor;
 
 /// The README's example as a doc test.
 #[cfg(all(doctest, not(target_arch = "wasm32")))]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// A row of the kernel table, for tests that compare it with the WGSL.
+/// A pipeline of the kernel table, for tests that compare it with the WGSL.
 #[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct KernelInfo {
-    pub name: &'static str,
+    pub row: &'static str,
+    pub name: String,
     pub source: String,
     pub entry: &'static str,
     pub inputs: u32,
@@ -79,21 +86,19 @@ pub struct KernelInfo {
     pub params: &'static [(&'static str, u32)],
 }
 
-/// The kernel table, every pipeline that can exist.
+/// Every pipeline that can exist.
 #[doc(hidden)]
 pub fn kernels() -> Vec<KernelInfo> {
-    kernels::ALL
-        .iter()
-        .flat_map(|row| {
-            let f16 = row.load.as_ref().map(|load| load.f16_name);
-            [Some(row.name), f16].into_iter().flatten().map(move |name| KernelInfo {
-                name,
-                source: row.source(Some(name) == f16),
-                entry: row.entry,
-                inputs: u32::from(row.inputs),
-                outputs: u32::from(row.outputs),
-                params: row.fields,
-            })
+    kernel::Recipe::all()
+        .flatten()
+        .map(|recipe| KernelInfo {
+            row: recipe.desc.name,
+            name: recipe.name(),
+            source: recipe.source(),
+            entry: recipe.desc.entry,
+            inputs: recipe.desc.arity.inputs as u32,
+            outputs: recipe.desc.arity.outputs as u32,
+            params: recipe.desc.fields,
         })
         .collect()
 }

@@ -12,7 +12,8 @@ pub(crate) fn product(op: &'static str, sizes: &[u64]) -> Result<u64> {
     }
     let len = sizes.iter().try_fold(1u64, |len, size| len.checked_mul(*size)).unwrap_or(u64::MAX);
     if len > LEN_MAX {
-        return Err(Error::new(op, ErrorKind::LimitExceeded { what: "elements", wanted: len, limit: LEN_MAX }));
+        let what = format!("elements of shape {sizes:?}");
+        return Err(Error::new(op, ErrorKind::LimitExceeded { what, wanted: len, limit: LEN_MAX }));
     }
     Ok(len)
 }

@@ -1,3 +1,5 @@
+// import lib/bits.wgsl
+
 // One activation of the table's row: ACT is one of RELU, SILU, ….
 // NaN gives NaN: the input itself is handed on, since implementations may assume that there is none.
 

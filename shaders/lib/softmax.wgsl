@@ -1,3 +1,6 @@
+// import lib/bits.wgsl
+// import lib/by{1,4}.wgsl
+
 // What softmax needs of a value: its weight, and a key that orders as it does.
 
 const SPOILED = 0xffffffffu;

@@ -1,20 +1,10 @@
-//! Which GPUs there are, which is best, and a device with all that the adapter allows.
+//! Which GPU is best, and a device with all that its adapter allows.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::platform;
+use crate::platform::{Adapter, answer};
 
-/// An adapter that has not been used yet; it makes one device.
-pub(crate) struct Adapter {
-    pub(crate) raw: wgpu::Adapter,
-    pub(crate) name: String,
-    pub(crate) backend: wgpu::Backend,
-    pub(crate) device_type: wgpu::DeviceType,
-}
-
-/// Every adapter of every backend.
-pub(crate) async fn adapters() -> Result<Vec<Adapter>> {
-    platform::adapters().await
-}
+/// Milliseconds that an adapter has to make a device.
+const PATIENCE: f64 = 20_000.0;
 
 impl Adapter {
     pub(crate) fn software(&self) -> bool {
@@ -52,9 +42,10 @@ impl Adapter {
         let mut refused = String::new();
         for required_limits in [wanted, floor] {
             let desc = wgpu::DeviceDescriptor { label: Some("tensorweft"), required_limits, ..Default::default() };
-            match self.raw.request_device(&desc).await {
-                Ok(made) => return Ok(made),
-                Err(e) => refused = e.to_string(),
+            match answer(self.raw.request_device(&desc), "requestDevice", PATIENCE).await {
+                Ok(Ok(made)) => return Ok(made),
+                Ok(Err(e)) => refused = e.to_string(),
+                Err(why) => refused = why,
             }
         }
         let why = format!("'{}' refused to make a device: {refused}", self.name);

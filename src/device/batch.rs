@@ -2,16 +2,19 @@
 
 use std::sync::Arc;
 
-use super::event::Event;
 use super::pool::Buffer;
-use super::readback::Staging;
-use super::verdict::{Lineage, Verdict};
-use super::{BATCH_MAX, SLOT};
+use super::staging::Staging;
+use crate::event::Event;
+use crate::kernel::SLOT;
 use crate::platform::{Commands, Group, Pipeline};
+use crate::verdict::{Lineage, Origin, Verdict};
+
+/// Dispatches in a batch at most: enough to hide a submit, few enough that the GPU starts early.
+pub(crate) const BATCH_MAX: usize = 64;
 
 /// One step of a batch, in order.
 enum Command {
-    Dispatch { row: usize, group: Arc<Group>, grid: (u32, u32) },
+    Dispatch { pipeline: usize, group: Arc<Group>, grid: (u32, u32) },
     Copy { from: Arc<Buffer>, to: Arc<Staging>, bytes: u64 },
 }
 
@@ -32,6 +35,8 @@ pub(crate) struct Batch {
     commands: Vec<Command>,
     params: Vec<u8>,
     reads: Vec<Read>,
+    /// Who recorded what, for the message of a fault.
+    origins: Vec<Origin>,
     dispatches: usize,
     cost: u64,
 }
@@ -46,14 +51,16 @@ impl Batch {
             commands: Vec::with_capacity(BATCH_MAX),
             params: Vec::with_capacity(BATCH_MAX * SLOT),
             reads: Vec::new(),
+            origins: Vec::new(),
             dispatches: 0,
             cost: 0,
         }
     }
 
-    /// Starts the next batch in the memory of this one.
+    /// Starts the next batch in the memory of this one, once its verdict is on its way.
     pub(crate) fn restart(&mut self) {
         self.id += 1;
+        self.verdict.recorded(std::mem::take(&mut self.origins));
         self.verdict = Verdict::of_batch();
         self.lineage = Lineage::of(&self.verdict);
         self.commands.clear();
@@ -72,15 +79,25 @@ impl Batch {
         self.dispatches == BATCH_MAX || self.cost >= cost_max
     }
 
-    pub(crate) fn dispatch(&mut self, row: usize, group: Arc<Group>, params: &[u8], grid: (u32, u32), cost: u64) {
+    pub(crate) fn dispatch(
+        &mut self,
+        origin: Origin,
+        pipeline: usize,
+        group: Arc<Group>,
+        params: &[u8],
+        grid: (u32, u32),
+        cost: u64,
+    ) {
         self.params.extend_from_slice(params);
         self.dispatches += 1;
         self.params.resize(self.dispatches * SLOT, 0);
-        self.commands.push(Command::Dispatch { row, group, grid });
+        self.commands.push(Command::Dispatch { pipeline, group, grid });
+        self.origins.push(origin);
         self.cost = self.cost.saturating_add(cost);
     }
 
-    pub(crate) fn read(&mut self, from: Arc<Buffer>, read: Read) {
+    pub(crate) fn read(&mut self, origin: Origin, from: Arc<Buffer>, read: Read) {
+        self.origins.push(origin);
         self.commands.push(Command::Copy { from, to: read.staging.clone(), bytes: read.bytes });
         self.reads.push(read);
     }
@@ -102,15 +119,15 @@ impl Batch {
         &self,
         device: &wgpu::Device,
         queue: &wgpu::Queue,
-        pipeline: impl Fn(usize) -> Option<&'a Pipeline>,
+        made: impl Fn(usize) -> Option<&'a Pipeline>,
     ) {
         let mut out = Commands::new(device, &OFFSETS);
         let mut slots = 0..;
         let mut current = None;
         for command in &self.commands {
             match command {
-                Command::Dispatch { row, group, grid } => {
-                    let changed = if current.replace(*row) == Some(*row) { None } else { pipeline(*row) };
+                Command::Dispatch { pipeline, group, grid } => {
+                    let changed = if current.replace(*pipeline) == Some(*pipeline) { None } else { made(*pipeline) };
                     let slot = slots.next().unwrap_or(0);
                     out.dispatch(changed, group, slot, *grid);
                 }

@@ -5,20 +5,20 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use super::pool::Buffer;
-use super::{INPUTS_MAX, OUTPUTS_MAX, SLOT};
-use crate::platform::{Bindings, Group, Layout};
+use crate::kernel::{Arity, INPUTS_MAX, OUTPUTS_MAX, SLOT};
+use crate::platform::{Group, Layout};
 
 /// One layout for each number of inputs and of outputs: read-only inputs, outputs, then the uniform slot.
-pub(crate) struct Layouts([Vec<Layout>; OUTPUTS_MAX]);
+pub(crate) struct Layouts([Vec<Arc<Layout>>; OUTPUTS_MAX]);
 
 impl Layouts {
     pub(crate) fn new(device: &wgpu::Device) -> Self {
-        let layout = |inputs, outputs| Layout::new(device, Bindings { inputs, outputs });
+        let layout = |inputs, outputs| Arc::new(Layout::new(device, Arity { inputs, outputs }));
         Self(std::array::from_fn(|i| (0..=INPUTS_MAX).map(|inputs| layout(inputs, i + 1)).collect()))
     }
 
-    pub(crate) fn of(&self, inputs: usize, outputs: usize) -> &Layout {
-        &self.0[outputs - 1][inputs]
+    pub(crate) fn of(&self, arity: Arity) -> &Arc<Layout> {
+        &self.0[arity.outputs - 1][arity.inputs]
     }
 }
 
@@ -78,7 +78,7 @@ impl BindGroups {
             self.of_buffer.clear();
         }
         let buffers = inputs.iter().chain(outputs).map(|buffer| &buffer.raw);
-        let layout = layouts.of(inputs.len(), outputs.len());
+        let layout = layouts.of(Arity { inputs: inputs.len(), outputs: outputs.len() });
         let group = Arc::new(layout.group(device, buffers, ring, SLOT as u64));
         self.created += 1;
         self.groups.insert(key, group.clone());

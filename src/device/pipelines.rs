@@ -1,87 +1,91 @@
-//! A row of the kernel table becomes a pipeline once, ahead of time or at first use.
+//! A recipe of the kernel table becomes a pipeline once, ahead of time or at first use.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use super::bindings::Layouts;
-use super::verdict::Verdict;
-use crate::kernel::Desc;
-use crate::platform::{self, Layout, Pipeline};
+use crate::kernel::Recipe;
+use crate::platform::{Layout, Pipeline, Scopes};
+use crate::verdict::{About, Origin, Verdict};
 
-/// Pipelines by row, then those that read f16 by row. Shapes are uniforms, so no call ever needs another one.
+/// Pipelines by number. Shapes are uniforms, so no call ever needs another one.
 pub(crate) struct Pipelines {
-    table: &'static [Desc],
     slots: Vec<Slot>,
     pub(crate) created: AtomicU64,
 }
 
-#[derive(Default)]
 struct Slot {
+    /// `None` for the f16 twin of a kernel that reads no f16, which no call names.
+    recipe: Option<Recipe>,
     made: OnceLock<(Pipeline, Verdict)>,
     /// What the GPU says of it, if somebody asked ahead of time.
-    ahead: OnceLock<Verdict>,
+    reserved: OnceLock<Verdict>,
 }
 
 impl Pipelines {
-    pub(crate) fn new(table: &'static [Desc]) -> Self {
-        let slots = table.iter().chain(table).map(|_| Slot::default()).collect();
-        Self { table, slots, created: AtomicU64::new(0) }
+    pub(crate) fn new() -> Self {
+        let slot = |recipe| Slot { recipe, made: OnceLock::new(), reserved: OnceLock::new() };
+        Self { slots: Recipe::all().map(slot).collect(), created: AtomicU64::new(0) }
     }
 
-    pub(crate) fn get(&self, row: usize) -> Option<&Pipeline> {
-        self.slots.get(row)?.made.get().map(|(pipeline, _)| pipeline)
+    pub(crate) fn get(&self, pipeline: usize) -> Option<&Pipeline> {
+        self.slots.get(pipeline)?.made.get().map(|(made, _)| made)
     }
 
-    /// The names of the rows that have one for f32.
-    pub(crate) fn names(&self) -> Vec<&'static str> {
-        self.table
-            .iter()
-            .zip(&self.slots)
-            .filter(|(_, slot)| slot.made.get().is_some())
-            .map(|(row, _)| row.name)
-            .collect()
+    /// The names of those that exist for f32.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let made = self.slots.iter().filter(|slot| slot.made.get().is_some());
+        made.filter_map(|slot| slot.recipe).filter(|recipe| !recipe.half).map(|recipe| recipe.name()).collect()
     }
 
-    /// Makes sure that the row's pipeline exists; what the GPU says of it is the answer.
-    pub(crate) fn need(&self, row: usize, device: &wgpu::Device, layouts: &Layouts) -> &Verdict {
-        let (_, verdict) = self.slots[row].made.get_or_init(|| {
-            let (layout, desc, f16) = self.parts(row, layouts);
-            let verdict = Verdict::new();
-            let scopes = platform::Scopes::push(device);
-            let pipeline = layout.pipeline(device, desc, f16);
+    /// Makes sure that a pipeline exists; what the GPU says of it is the answer. `None` if there is no such kernel.
+    pub(crate) fn get_or_compile(
+        &self,
+        pipeline: usize,
+        origin: &Origin,
+        device: &wgpu::Device,
+        layouts: &Layouts,
+    ) -> Option<&Verdict> {
+        let slot = self.slots.get(pipeline)?;
+        let recipe = slot.recipe?;
+        let (_, verdict) = slot.made.get_or_init(|| {
+            let verdict = Verdict::new(About::Op(origin.clone()));
+            let scopes = Scopes::push(device);
+            let made = layouts.of(recipe.desc.arity).pipeline(device, recipe);
             scopes.pop(&verdict);
             self.created.fetch_add(1, Ordering::Relaxed);
-            (pipeline, verdict)
+            (made, verdict)
         });
-        verdict
+        Some(verdict)
     }
 
-    /// What a row's pipeline is made of, and whether it reads f16.
-    pub(crate) fn parts<'a>(&self, row: usize, layouts: &'a Layouts) -> (&'a Layout, &'static Desc, bool) {
-        let len = self.table.len();
-        let desc = &self.table[row % len];
-        (layouts.of(desc.inputs.into(), desc.outputs.into()), desc, row >= len)
+    /// What a pipeline is made of.
+    pub(crate) fn recipe(&self, pipeline: usize, layouts: &Layouts) -> Option<(Arc<Layout>, Recipe)> {
+        let recipe = self.slots.get(pipeline)?.recipe?;
+        Some((layouts.of(recipe.desc.arity).clone(), recipe))
     }
 
-    /// The verdict on a row's pipeline, and whether the caller is the first to ask and so has it made.
-    pub(crate) fn ahead(&self, row: usize) -> (&Verdict, bool) {
-        let slot = &self.slots[row];
+    /// The verdict on a pipeline, and whether the caller is the first to ask and so has it made.
+    pub(crate) fn reserve(&self, pipeline: usize) -> Option<(&Verdict, bool)> {
+        let slot = self.slots.get(pipeline)?;
+        let recipe = slot.recipe?;
         if let Some((_, verdict)) = slot.made.get() {
-            return (verdict, false);
+            return Some((verdict, false));
         }
         let mut first = false;
-        let verdict = slot.ahead.get_or_init(|| {
+        let verdict = slot.reserved.get_or_init(|| {
             first = true;
-            Verdict::new()
+            Verdict::new(About::Warmup(recipe.name()))
         });
-        (verdict, first)
+        Some((verdict, first))
     }
 
-    /// Keeps a sound pipeline that was made ahead of time, unless an op did not wait for it.
-    pub(crate) fn keep(&self, row: usize, pipeline: Pipeline) {
-        let verdict = Verdict::new();
+    /// Takes a sound pipeline that was made ahead of time, unless an op did not wait for it.
+    pub(crate) fn insert(&self, pipeline: usize, made: Pipeline) {
+        let Some(Slot { recipe: Some(recipe), made: slot, .. }) = self.slots.get(pipeline) else { return };
+        let verdict = Verdict::new(About::Warmup(recipe.name()));
         verdict.settle(Ok(()));
-        if self.slots[row].made.set((pipeline, verdict)).is_ok() {
+        if slot.set((made, verdict)).is_ok() {
             self.created.fetch_add(1, Ordering::Relaxed);
         }
     }

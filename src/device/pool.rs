@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::verdict::Verdict;
+use crate::verdict::Verdict;
 
 /// A storage buffer of one of the pool's size classes.
 pub(crate) struct Buffer {

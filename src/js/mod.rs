@@ -12,10 +12,9 @@ use js_sys::{Array, Float32Array, Function, Object, Promise, Uint8Array, Uint16A
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 
-use crate::device;
 use crate::error::{Error, ErrorKind};
 use crate::ops::warmup;
-use crate::platform::object;
+use crate::platform::{adapters, backend_name, object, type_name};
 use crate::{Context, Dtype, KvCache, Tensor};
 use slab::Slab;
 
@@ -127,7 +126,7 @@ pub fn shape_of(t: u32) -> Js<Vec<u32>> {
 pub fn context_create(low_power: bool) -> Promise {
     future_to_promise(async move {
         let made = async {
-            let mut found = device::adapters().await?;
+            let mut found = adapters().await?;
             if low_power {
                 found.reverse();
             }
@@ -150,7 +149,7 @@ fn give_context(made: crate::Result<Context>) -> Js<JsValue> {
 #[wasm_bindgen(js_name = contextList)]
 pub fn context_list() -> Promise {
     future_to_promise(async {
-        let found = device::adapters().await.unwrap_or_default();
+        let found = adapters().await.unwrap_or_default();
         let entries = found.into_iter().zip(0u32..).map(|(adapter, index)| {
             object([
                 ("index", index.into()),
@@ -161,20 +160,6 @@ pub fn context_list() -> Promise {
         });
         Ok(entries.collect::<Array>().into())
     })
-}
-
-fn backend_name(backend: wgpu::Backend) -> &'static str {
-    if backend == wgpu::Backend::BrowserWebGpu { "webgpu" } else { backend.to_str() }
-}
-
-fn type_name(device_type: wgpu::DeviceType) -> &'static str {
-    match device_type {
-        wgpu::DeviceType::DiscreteGpu => "discrete-gpu",
-        wgpu::DeviceType::IntegratedGpu => "integrated-gpu",
-        wgpu::DeviceType::VirtualGpu => "virtual-gpu",
-        wgpu::DeviceType::Cpu => "cpu",
-        wgpu::DeviceType::Other => "other",
-    }
 }
 
 #[wasm_bindgen(js_name = contextInfo)]
@@ -193,10 +178,7 @@ pub fn context_lost(c: u32) -> Js<Promise> {
     let lost = context(c)?.gpu.lost().clone();
     Ok(future_to_promise(async move {
         let lost = lost.wait().await;
-        let reason = match lost.reason {
-            wgpu::DeviceLostReason::Destroyed => "destroyed",
-            wgpu::DeviceLostReason::Unknown => "unknown",
-        };
+        let reason = if lost.destroyed { "destroyed" } else { "unknown" };
         Ok(object([("reason", reason.into()), ("message", lost.message.into())]))
     }))
 }
@@ -209,12 +191,12 @@ pub fn warmup(c: u32, names: Option<Array>, progress: Option<Function>) -> Js<Pr
     if let Some(error) = names.as_deref().and_then(|names| warmup::unknown(names, js_name)) {
         return Err(throw(&error));
     }
-    let rows = warmup::rows(|op| names.as_ref().is_none_or(|names| names.contains(&js_name(op))));
+    let pipelines = warmup::pipelines(|op| names.as_ref().is_none_or(|names| names.contains(&js_name(op))));
     context.gpu.alive("warmup").map_err(|e| throw(&e))?;
     // What the callback throws, the Promise rejects with in the end.
     let mut thrown = None;
     Ok(future_to_promise(async move {
-        let compiled = context.gpu.compile("warmup", &rows, |done, total| {
+        let compiled = context.gpu.compile("warmup", &pipelines, |done, total| {
             if let Some(progress) = &progress {
                 thrown = progress.call2(&JsValue::UNDEFINED, &done.into(), &total.into()).err().or(thrown.take());
             }
@@ -262,7 +244,7 @@ pub fn upload_bits(c: u32, data: &Uint16Array, len: u32, shape: &[u32]) -> Js<u3
     write(c, "tensor_f16", data, data.length(), len, shape, Dtype::F16, Dtype::F16)
 }
 
-/// Writes all `items` of an array that holds `len` values stored `as_is`, and makes them `wanted`.
+/// A tensor of the `items` of an array that holds `len` values stored `as_is`, and then made `wanted`.
 #[allow(clippy::too_many_arguments, reason = "two kinds of arrays, one way")]
 fn write(
     c: u32,
@@ -274,28 +256,14 @@ fn write(
     as_is: Dtype,
     wanted: Dtype,
 ) -> Js<u32> {
-    const SLICE: u32 = 4 << 20;
     let context = context(c)?;
     let op = context.op(op);
-    let mut refused = false;
+    let mut taken = true;
     give(op.eval(|op| {
-        let t = op.upload(u64::from(len), as_is, &sizes(shape), |queue, buffer| {
-            let (Some(queue), Some(buffer)) = (queue.as_webgpu(), buffer.as_webgpu()) else { return };
-            let size = as_is.bytes(u64::from(items)) as f64 / f64::from(items);
-            for at in (0..items).step_by(SLICE as usize) {
-                let len = SLICE.min(items - at);
-                // Faults of the GPU are caught by the error scope around the upload, what the browser throws here.
-                let write = queue.write_buffer_with_f64_and_buffer_source_and_f64_and_f64(
-                    buffer,
-                    f64::from(at) * size,
-                    data,
-                    f64::from(at),
-                    f64::from(len),
-                );
-                refused |= write.is_err();
-            }
+        let t = op.upload(u64::from(len), as_is, &sizes(shape), |to| {
+            taken = to.write_array(data, items, if as_is == Dtype::F16 { 2 } else { 4 });
         })?;
-        if refused {
+        if !taken {
             let why = "the browser did not take the values".into();
             return Err(Error::new(op.name, ErrorKind::Internal(why)));
         }

@@ -1,8 +1,10 @@
 //! Attention: causal with grouped heads, over a cache, and a single head.
 
-use crate::context::{Context, Op};
+use crate::context::Context;
 use crate::error::Result;
-use crate::kernels::{self, Attention, Merge};
+use crate::kernel::Grid;
+use crate::kernel::table::{self, Attention, Merge};
+use crate::op::Op;
 use crate::tensor::Tensor;
 
 /// Rows of a workgroup's tile.
@@ -71,15 +73,10 @@ impl Op<'_> {
         // Vectors of four need heads of whole vectors.
         let few = rows <= FEW_ROWS && d.is_multiple_of(4) && dv.is_multiple_of(4);
         let (kernel, tiles, longest) = if few {
-            let kernel = match (rows <= 4, narrow) {
-                (true, true) => &kernels::DECODE_4_64,
-                (true, false) => &kernels::DECODE_4_128,
-                (false, true) => &kernels::DECODE_8_64,
-                (false, false) => &kernels::DECODE_8_128,
-            };
-            (kernel, u64::from(kv) * col_tiles, kernels::decode_keys(if rows <= 4 { 4 } else { 8 }).into())
+            let kernel = table::DECODE.variant(2 * usize::from(rows > 4) + usize::from(!narrow));
+            (kernel, u64::from(kv) * col_tiles, table::decode_keys(if rows <= 4 { 4 } else { 8 }).into())
         } else {
-            let kernel = if narrow { &kernels::ATTENTION_64 } else { &kernels::ATTENTION_128 };
+            let kernel = table::ATTENTION.variant(usize::from(!narrow));
             // A tile of 32 keys takes about so many steps where the driver unrolls nothing.
             let steps = 150 + 20 * u64::from(d.div_ceil(16));
             // On a GPU parts beyond what keeps it busy would only cost memory: several times that of q.
@@ -92,23 +89,16 @@ impl Op<'_> {
         let params = Attention { t, s, kv, group, d, dv, scale, offset: offset.unwrap_or(0), causal, part, splits };
         let work = u128::from(rows * u64::from(kv)) * u128::from(s) * 2 * (u128::from(d) + u128::from(dv));
         let cost = (work >> causal).min(u128::from(u64::MAX)) as u64;
-        let groups = tiles * u64::from(splits);
+        let grid = Grid { groups: tiles * u64::from(splits), cost };
         if splits == 1 {
-            return self.run(kernel, params, [q, k, v], shape.into(), groups, cost);
+            return self.run(&kernel, params, [q, k, v], shape, grid).map(|[y]| y);
         }
         let rows = rows * u64::from(kv);
         let partial = [splits as usize, rows as usize, dv as usize + 4];
-        let parts = self.run(kernel, params, [q, k, v], partial.into(), groups, cost)?;
+        let [parts] = self.run(&kernel, params, [q, k, v], partial, grid)?;
         let params = Merge { rows: rows as u32, dv, splits };
-        let groups = rows * u64::from(dv.div_ceil(32));
-        self.run(
-            &kernels::ATTENTION_MERGE,
-            params,
-            [&parts],
-            shape.into(),
-            groups,
-            rows * u64::from(dv) * u64::from(splits),
-        )
+        let grid = Grid { groups: rows * u64::from(dv.div_ceil(32)), cost: rows * u64::from(dv) * u64::from(splits) };
+        self.run(&table::ATTENTION_MERGE, params, [&parts], shape, grid).map(|[y]| y)
     }
 
     /// Causal attention of t queries at positions from `offset` on.

@@ -1,12 +1,13 @@
 //! One value in, one value out, each on its own.
 
-use crate::context::{Context, Op};
+use crate::context::Context;
 use crate::error::Result;
-use crate::kernel::Kernel;
-use crate::kernels::{self, Bias, Len, Scale};
+use crate::kernel::table::{self, Bias, Len, Scale};
+use crate::kernel::{Grid, Kernel};
+use crate::op::Op;
 use crate::tensor::Tensor;
 
-/// What [`add_bias_act_t`](Context::add_bias_act_t) makes of each sum y.
+/// What [`add_bias_act_t`](Context::add_bias_act_t) makes of each sum y. In the order of its kernel's variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Activation {
@@ -20,16 +21,16 @@ pub enum Activation {
     GeluTanh,
 }
 
-/// Vectors of four and workgroups that cover `len` elements.
-fn cover(len: usize) -> (u32, u64) {
-    let vectors = len.div_ceil(4);
-    (vectors as u32, vectors.div_ceil(256) as u64)
+/// Vectors of four that cover the elements of `x`, and their grid.
+fn cover(x: &Tensor) -> (u32, Grid) {
+    let vectors = x.len().div_ceil(4);
+    (vectors as u32, Grid { groups: vectors.div_ceil(256) as u64, cost: x.len() as u64 })
 }
 
 impl Op<'_> {
     fn unary(&self, kernel: &Kernel<Len, 1>, x: &Tensor) -> Result<Tensor> {
-        let (len, groups) = cover(x.len());
-        self.run(kernel, Len { len }, [x], x.shared_shape(), groups, x.len() as u64)
+        let (len, grid) = cover(x);
+        self.run(kernel, Len { len }, [x], x.shared_shape(), grid).map(|[y]| y)
     }
 
     fn binary(&self, kernel: &Kernel<Len, 2>, a: &Tensor, b: &Tensor) -> Result<Tensor> {
@@ -37,12 +38,12 @@ impl Op<'_> {
         if a.len() != b.len() {
             return Err(self.shape_error(format!("shapes {:?} and {:?} differ in length", a.shape(), b.shape())));
         }
-        let (len, groups) = cover(a.len());
-        self.run(kernel, Len { len }, [a, b], a.shared_shape(), groups, a.len() as u64)
+        let (len, grid) = cover(a);
+        self.run(kernel, Len { len }, [a, b], a.shared_shape(), grid).map(|[y]| y)
     }
 
     pub(super) fn add(&self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
-        self.binary(&kernels::ADD, a, b)
+        self.binary(&table::ADD, a, b)
     }
 
     fn add_bias(&self, kernel: &Kernel<Bias, 2>, a: &Tensor, bias: &Tensor) -> Result<Tensor> {
@@ -52,8 +53,8 @@ impl Op<'_> {
             let why = format!("a bias of shape {:?} does not divide {:?} into rows", bias.shape(), a.shape());
             return Err(self.shape_error(why));
         }
-        let (len, groups) = cover(a.len());
-        self.run(kernel, Bias { len, d: d as u32 }, [a, bias], a.shared_shape(), groups, a.len() as u64)
+        let (len, grid) = cover(a);
+        self.run(kernel, Bias { len, d: d as u32 }, [a, bias], a.shared_shape(), grid).map(|[y]| y)
     }
 }
 
@@ -65,37 +66,37 @@ impl Context {
     /// `x / (1 + e⁻ˣ)`
     #[track_caller]
     pub fn silu_t(&self, x: &Tensor) -> Tensor {
-        self.op("silu_t").eval(|op| op.unary(&kernels::SILU, x))
+        self.op("silu_t").eval(|op| op.unary(&table::SILU, x))
     }
 
     /// `1 / (1 + e⁻ˣ)`
     #[track_caller]
     pub fn sigmoid_t(&self, x: &Tensor) -> Tensor {
-        self.op("sigmoid_t").eval(|op| op.unary(&kernels::SIGMOID, x))
+        self.op("sigmoid_t").eval(|op| op.unary(&table::SIGMOID, x))
     }
 
     /// `√x`; NaN for negative x.
     #[track_caller]
     pub fn sqrt_t(&self, x: &Tensor) -> Tensor {
-        self.op("sqrt_t").eval(|op| op.unary(&kernels::SQRT, x))
+        self.op("sqrt_t").eval(|op| op.unary(&table::SQRT, x))
     }
 
     /// `x · Φ(x)`, the exact GELU: Φ is the standard normal distribution, by the error function.
     #[track_caller]
     pub fn gelu_t(&self, x: &Tensor) -> Tensor {
-        self.op("gelu_t").eval(|op| op.unary(&kernels::GELU, x))
+        self.op("gelu_t").eval(|op| op.unary(&table::GELU, x))
     }
 
     /// `x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³)))`, the tanh form of GELU.
     #[track_caller]
     pub fn gelu_tanh_t(&self, x: &Tensor) -> Tensor {
-        self.op("gelu_tanh_t").eval(|op| op.unary(&kernels::GELU_TANH, x))
+        self.op("gelu_tanh_t").eval(|op| op.unary(&table::GELU_TANH, x))
     }
 
     /// `max(x, 0)`
     #[track_caller]
     pub fn relu_t(&self, x: &Tensor) -> Tensor {
-        self.op("relu_t").eval(|op| op.unary(&kernels::RELU, x))
+        self.op("relu_t").eval(|op| op.unary(&table::RELU, x))
     }
 
     /// `a + b`
@@ -113,7 +114,7 @@ impl Context {
     /// As [`add_t`](Context::add_t).
     #[track_caller]
     pub fn sub_t(&self, a: &Tensor, b: &Tensor) -> Tensor {
-        self.op("sub_t").eval(|op| op.binary(&kernels::SUB, a, b))
+        self.op("sub_t").eval(|op| op.binary(&table::SUB, a, b))
     }
 
     /// `a · b`, element by element.
@@ -122,7 +123,7 @@ impl Context {
     /// As [`add_t`](Context::add_t).
     #[track_caller]
     pub fn mul_t(&self, a: &Tensor, b: &Tensor) -> Tensor {
-        self.op("mul_t").eval(|op| op.binary(&kernels::MUL, a, b))
+        self.op("mul_t").eval(|op| op.binary(&table::MUL, a, b))
     }
 
     /// `a / b`, element by element.
@@ -131,7 +132,7 @@ impl Context {
     /// As [`add_t`](Context::add_t).
     #[track_caller]
     pub fn div_t(&self, a: &Tensor, b: &Tensor) -> Tensor {
-        self.op("div_t").eval(|op| op.binary(&kernels::DIV, a, b))
+        self.op("div_t").eval(|op| op.binary(&table::DIV, a, b))
     }
 
     /// `a · s[0]`, where `s` has one element.
@@ -143,8 +144,8 @@ impl Context {
         self.op("mul_scalar_t").eval(|op| {
             op.inputs(&[a, s])?;
             op.expect("s", s, &[1])?;
-            let (len, groups) = cover(a.len());
-            op.run(&kernels::MUL_SCALAR, Len { len }, [a, s], a.shared_shape(), groups, a.len() as u64)
+            let (len, grid) = cover(a);
+            op.run(&table::MUL_SCALAR, Len { len }, [a, s], a.shared_shape(), grid).map(|[y]| y)
         })
     }
 
@@ -152,8 +153,8 @@ impl Context {
     #[track_caller]
     pub fn scale_t(&self, a: &Tensor, s: f32) -> Tensor {
         self.op("scale_t").eval(|op| {
-            let (len, groups) = cover(a.len());
-            op.run(&kernels::SCALE, Scale { len, s }, [a], a.shared_shape(), groups, a.len() as u64)
+            let (len, grid) = cover(a);
+            op.run(&table::SCALE, Scale { len, s }, [a], a.shared_shape(), grid).map(|[y]| y)
         })
     }
 
@@ -163,7 +164,7 @@ impl Context {
     /// `shape-mismatch` if `d` does not divide the length of `a`.
     #[track_caller]
     pub fn add_bias_t(&self, a: &Tensor, bias: &Tensor) -> Tensor {
-        self.op("add_bias_t").eval(|op| op.add_bias(&kernels::ADD_BIAS, a, bias))
+        self.op("add_bias_t").eval(|op| op.add_bias(&table::ADD_BIAS, a, bias))
     }
 
     /// `out[i] = activation(a[i] + bias[i % d])` for bias `[d]`: a dense layer's bias and activation in one pass.
@@ -172,13 +173,8 @@ impl Context {
     /// As [`add_bias_t`](Context::add_bias_t).
     #[track_caller]
     pub fn add_bias_act_t(&self, a: &Tensor, bias: &Tensor, activation: Activation) -> Tensor {
-        let kernel = match activation {
-            Activation::Relu => &kernels::ADD_BIAS_RELU,
-            Activation::Silu => &kernels::ADD_BIAS_SILU,
-            Activation::Gelu => &kernels::ADD_BIAS_GELU,
-            Activation::GeluTanh => &kernels::ADD_BIAS_GELU_TANH,
-        };
-        self.op("add_bias_act_t").eval(|op| op.add_bias(kernel, a, bias))
+        let kernel = table::ADD_BIAS_ACT.variant(activation as usize);
+        self.op("add_bias_act_t").eval(|op| op.add_bias(&kernel, a, bias))
     }
 
     /// `silu(gate) · up`, element by element, in one pass: the gated unit of Llama's feed-forward layers.
@@ -187,7 +183,7 @@ impl Context {
     /// As [`add_t`](Context::add_t).
     #[track_caller]
     pub fn swiglu_t(&self, gate: &Tensor, up: &Tensor) -> Tensor {
-        self.op("swiglu_t").eval(|op| op.binary(&kernels::SWIGLU, gate, up))
+        self.op("swiglu_t").eval(|op| op.binary(&table::SWIGLU, gate, up))
     }
 
     /// `gelu(gate) · up` with the exact GELU, element by element, in one pass.
@@ -196,7 +192,7 @@ impl Context {
     /// As [`add_t`](Context::add_t).
     #[track_caller]
     pub fn geglu_t(&self, gate: &Tensor, up: &Tensor) -> Tensor {
-        self.op("geglu_t").eval(|op| op.binary(&kernels::GEGLU, gate, up))
+        self.op("geglu_t").eval(|op| op.binary(&table::GEGLU, gate, up))
     }
 
     /// `gelu_tanh(gate) · up` with GELU's tanh form, element by element, in one pass: the gated unit of Gemma.
@@ -205,6 +201,6 @@ impl Context {
     /// As [`add_t`](Context::add_t).
     #[track_caller]
     pub fn geglu_tanh_t(&self, gate: &Tensor, up: &Tensor) -> Tensor {
-        self.op("geglu_tanh_t").eval(|op| op.binary(&kernels::GEGLU_TANH, gate, up))
+        self.op("geglu_tanh_t").eval(|op| op.binary(&table::GEGLU_TANH, gate, up))
     }
 }

@@ -2,10 +2,13 @@
 
 use std::fmt;
 
-use crate::context::{Context, Op};
+use crate::context::Context;
+use crate::dtype::Dtype;
 use crate::error::{Error, ErrorKind, Result};
-use crate::kernels::{self, CopyAt, Rope};
-use crate::tensor::{Dtype, Tensor};
+use crate::kernel::Grid;
+use crate::kernel::table::{self, CopyAt, Rope};
+use crate::op::Op;
+use crate::tensor::Tensor;
 
 /// Rows of keys and values that grow on the device, up to a capacity; the rows never move.
 ///
@@ -76,14 +79,14 @@ impl KvCache {
             _ => return Err(op.argument_error(format!("{h} heads do not divide rows of {}", self.width))),
         };
         let rope = Rope { t: t as u32, h, dh: dh as u32, offset: self.len as u32 };
-        if let Some(table) = op.rope_table(&k, base, rope)? {
+        if let Some(frequencies) = op.rope_table(&k, base, rope)? {
             if self.k.dtype() == Dtype::F16 {
-                self.copy(op, &op.turn(&k, &table, rope)?, &self.k)?;
+                self.copy(op, &op.turn(&k, &frequencies, rope)?, &self.k)?;
                 self.copy(op, &v, &self.v)?;
                 return Ok(t);
             }
-            let kernel = if rope.in_vectors() { &kernels::ROPE_APPEND_4 } else { &kernels::ROPE_APPEND };
-            op.record(&kernel.work(&rope, &[&k, &table, &v], rope.groups(), rope.cost()), [&self.k, &self.v])?;
+            let kernel = table::ROPE_APPEND.variant(rope.variant());
+            op.record(&kernel, rope, [&k, &frequencies, &v], [&self.k, &self.v], rope.grid())?;
         }
         Ok(t)
     }
@@ -115,17 +118,15 @@ impl KvCache {
             return Ok(x.clone());
         }
         let len = x.len() as u64;
-        op.run(&kernels::COPY_AT, CopyAt { len: len as u32, at: 0 }, [x], x.shared_shape(), len.div_ceil(1024), len)
+        let grid = Grid { groups: len.div_ceil(1024), cost: len };
+        op.run(&table::COPY_AT, CopyAt { len: len as u32, at: 0 }, [x], x.shared_shape(), grid).map(|[y]| y)
     }
 
     fn copy(&self, op: &Op<'_>, from: &Tensor, to: &Tensor) -> Result<()> {
         if from.is_empty() {
             return Ok(());
         }
-        let len = from.len() as u64;
-        let params = CopyAt { len: len as u32, at: (self.len * self.width) as u32 };
-        let kernel = if to.dtype() == Dtype::F16 { &kernels::PACK_AT } else { &kernels::COPY_AT };
-        op.record(&kernel.work(&params, &[from], len.div_ceil(1024), len), [to])
+        op.copy(from, to, (self.len * self.width) as u32)
     }
 
     /// All `capacity` rows of keys, `[capacity, width]`; those beyond [`len`](KvCache::len) hold anything.

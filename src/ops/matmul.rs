@@ -1,46 +1,29 @@
 //! Matrix products.
 
-use crate::context::{Context, Op};
+use crate::context::Context;
 use crate::error::Result;
-use crate::kernel::Kernel;
-use crate::kernels::{self, Mm, Parts};
+use crate::kernel::table::{self, Mm, Parts};
+use crate::kernel::{Grid, Kernel};
+use crate::op::Op;
 use crate::tensor::Tensor;
 
 /// The kernels of one layout of b.
 struct Family {
-    large: &'static Kernel<Mm, 2>,
-    medium: &'static Kernel<Mm, 2>,
-    wide: &'static Kernel<Mm, 2>,
-    few: &'static Kernel<Mm, 2>,
-    one: &'static Kernel<Mm, 2>,
-    one_long: &'static Kernel<Mm, 2>,
-    /// Columns of a workgroup of each of the last three.
+    tiles: Kernel<Mm, 2>,
+    few: Kernel<Mm, 2>,
+    /// For one row and many columns.
+    one_long: usize,
+    /// Columns of a workgroup for few rows, for one row, and for one row and many columns.
     columns: [u64; 3],
 }
 
-static B_KN: Family = Family {
-    large: &kernels::MM_LARGE,
-    medium: &kernels::MM_MEDIUM,
-    wide: &kernels::MM_WIDE,
-    few: &kernels::MV_8,
-    one: &kernels::MV_1,
-    one_long: &kernels::MV_1,
-    columns: [32, 32, 32],
-};
-
-static B_NK: Family = Family {
-    large: &kernels::MM_BT_LARGE,
-    medium: &kernels::MM_BT_MEDIUM,
-    wide: &kernels::MM_BT_WIDE,
-    few: &kernels::MV_BT_8,
-    one: &kernels::MV_BT_1,
-    one_long: &kernels::MV_BT_1_LONG,
-    columns: [2, 1, 8],
-};
+const B_KN: Family = Family { tiles: table::MM, few: table::MV, one_long: table::ONE_ROW, columns: [32, 32, 32] };
+const B_NK: Family =
+    Family { tiles: table::MM_BT, few: table::MV_BT, one_long: table::ONE_ROW_LONG, columns: [2, 1, 8] };
 
 /// What to run: the kernel, its workgroups for each part of k, and the parts.
 struct Plan {
-    kernel: &'static Kernel<Mm, 2>,
+    kernel: Kernel<Mm, 2>,
     groups: u64,
     splits: u64,
 }
@@ -51,31 +34,32 @@ impl Family {
         let tiles = |rows: u64, cols: u64| m.div_ceil(rows) * n.div_ceil(cols);
         // Parts of k, when whole rows and columns alone would leave the device idle.
         let splits = |groups: u64, wanted: u64, shortest: u64| wanted.div_ceil(groups).min(k / shortest).clamp(1, 64);
-        let plan = |kernel, groups, splits| Plan { kernel, groups, splits };
+        let plan =
+            |kernel: &Kernel<Mm, 2>, variant, groups, splits| Plan { kernel: kernel.variant(variant), groups, splits };
         if m <= 8 {
             // Reading b is the cost, and the more readers the better.
             let [few, one, one_long] = self.columns;
-            let (kernel, columns) = match m {
+            let (variant, columns) = match m {
                 1 if n > 8192 => (self.one_long, one_long),
-                1 => (self.one, one),
-                _ => (self.few, few),
+                1 => (table::ONE_ROW, one),
+                _ => (table::FEW_ROWS, few),
             };
             let groups = n.div_ceil(columns);
-            return plan(kernel, groups, splits(groups, 1024, 256));
+            return plan(&self.few, variant, groups, splits(groups, 1024, 256));
         }
-        let (large, medium, wide) = (tiles(128, 128), tiles(64, 64), tiles(32, 64));
+        let (large, medium, small) = (tiles(128, 128), tiles(64, 64), tiles(32, 64));
         // Two large tiles fit a multiprocessor at a time; with much fewer, smaller ones are shared out better.
         if large >= 200 {
-            return plan(self.large, large, 1);
+            return plan(&self.tiles, table::LARGE, large, 1);
         }
         // Each step of a large tile does the most work for what it reads.
         if large >= 16 && m > 64 && k >= 2048 {
-            return plan(self.large, large, splits(large, 256, 512));
+            return plan(&self.tiles, table::LARGE, large, splits(large, 256, 512));
         }
         if medium >= 160 && m > 32 {
-            return plan(self.medium, medium, 1);
+            return plan(&self.tiles, table::MEDIUM, medium, 1);
         }
-        plan(self.wide, wide, if wide < 100 { splits(wide, 1024, 256) } else { 1 })
+        plan(&self.tiles, table::SMALL, small, if small < 100 { splits(small, 1024, 256) } else { 1 })
     }
 }
 
@@ -92,13 +76,14 @@ impl Op<'_> {
         let splits = k.div_ceil(part);
         let params = Mm { m, k, n, scale, part, splits };
         let cost = (2 * u128::from(len) * u128::from(k)).min(u64::MAX.into()) as u64;
-        let groups = groups * u64::from(splits);
+        let grid = Grid { groups: groups * u64::from(splits), cost };
         if splits == 1 {
-            return self.run(kernel, params, [a, b], shape.into(), groups, cost);
+            return self.run(&kernel, params, [a, b], shape, grid).map(|[y]| y);
         }
-        let parts = self.run(kernel, params, [a, b], [splits as usize, shape[0], shape[1]].into(), groups, cost)?;
+        let [parts] = self.run(&kernel, params, [a, b], [splits as usize, shape[0], shape[1]], grid)?;
         let params = Parts { len: len as u32, splits, scale };
-        self.run(&kernels::SUM_PARTS, params, [&parts], shape.into(), len.div_ceil(32), len * u64::from(splits))
+        let grid = Grid { groups: len.div_ceil(32), cost: len * u64::from(splits) };
+        self.run(&table::SUM_PARTS, params, [&parts], shape, grid).map(|[y]| y)
     }
 
     /// Checks both factors, naming both shapes.

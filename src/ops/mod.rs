@@ -2,9 +2,9 @@
 
 mod attention;
 mod elementwise;
-mod index;
 mod kv_cache;
 mod matmul;
+mod movement;
 mod norm;
 mod rope;
 pub(crate) mod warmup;

@@ -1,96 +1,25 @@
 //! Row-wise: softmax and norms.
 
-use crate::context::{Context, Op};
+use crate::context::Context;
 use crate::error::Result;
-use crate::kernel::Kernel;
-use crate::kernels::{self, LongRows, Rows};
+use crate::kernel::table::{self, LongRows, ROW_SIZES, Rows};
+use crate::kernel::{Grid, Kernel};
+use crate::op::Op;
 use crate::tensor::Tensor;
 
-/// The kernels of one op: for rows that a workgroup keeps in registers, and for longer ones in two steps, by single
-/// values or by vectors of four.
+/// The kernels of one op: for rows that a workgroup keeps in registers, and for longer ones in two steps.
 struct Family<const IN: usize, const FINISH: usize> {
-    short: Short<IN, 1>,
-    long: [(&'static Kernel<LongRows, 1>, &'static Kernel<LongRows, FINISH>); 2],
+    short: Kernel<Rows, IN>,
+    parts: Kernel<LongRows, 1>,
+    finish: Kernel<LongRows, FINISH>,
 }
 
-struct Short<const IN: usize, const OUT: usize> {
-    by1: [&'static Kernel<Rows, IN, OUT>; BY1.len()],
-    by4: [&'static Kernel<Rows, IN, OUT>; BY4.len()],
-}
-
-/// The longest row of each kernel, and the invocations of its workgroup of 256 that share a row: few values each, so that
-/// many are on their way.
-const BY1: [(u32, u32); 3] = [(128, 8), (1024, 64), (8192, 256)];
-const BY4: [(u32, u32); 5] = [(128, 8), (1024, 64), (2048, 128), (4096, 256), (8192, 256)];
-
-static SOFTMAX: Family<1, 2> = Family {
-    short: Short {
-        by1: [&kernels::SOFTMAX_128, &kernels::SOFTMAX_1024, &kernels::SOFTMAX_8192],
-        by4: [
-            &kernels::SOFTMAX_128_4,
-            &kernels::SOFTMAX_1024_4,
-            &kernels::SOFTMAX_2048_4,
-            &kernels::SOFTMAX_4096_4,
-            &kernels::SOFTMAX_8192_4,
-        ],
-    },
-    long: [
-        (&kernels::SOFTMAX_PARTS, &kernels::SOFTMAX_FINISH),
-        (&kernels::SOFTMAX_PARTS_4, &kernels::SOFTMAX_FINISH_4),
-    ],
-};
-static RMSNORM: Family<2, 3> = Family {
-    short: Short {
-        by1: [&kernels::RMSNORM_128, &kernels::RMSNORM_1024, &kernels::RMSNORM_8192],
-        by4: [
-            &kernels::RMSNORM_128_4,
-            &kernels::RMSNORM_1024_4,
-            &kernels::RMSNORM_2048_4,
-            &kernels::RMSNORM_4096_4,
-            &kernels::RMSNORM_8192_4,
-        ],
-    },
-    long: [
-        (&kernels::RMSNORM_PARTS, &kernels::RMSNORM_FINISH),
-        (&kernels::RMSNORM_PARTS_4, &kernels::RMSNORM_FINISH_4),
-    ],
-};
-static LAYERNORM: Family<3, 4> = Family {
-    short: Short {
-        by1: [&kernels::LAYERNORM_128, &kernels::LAYERNORM_1024, &kernels::LAYERNORM_8192],
-        by4: [
-            &kernels::LAYERNORM_128_4,
-            &kernels::LAYERNORM_1024_4,
-            &kernels::LAYERNORM_2048_4,
-            &kernels::LAYERNORM_4096_4,
-            &kernels::LAYERNORM_8192_4,
-        ],
-    },
-    long: [
-        (&kernels::LAYERNORM_PARTS, &kernels::LAYERNORM_FINISH),
-        (&kernels::LAYERNORM_PARTS_4, &kernels::LAYERNORM_FINISH_4),
-    ],
-};
-static ADD_RMSNORM: Short<3, 2> = Short {
-    by1: [&kernels::ADD_RMSNORM_128, &kernels::ADD_RMSNORM_1024, &kernels::ADD_RMSNORM_8192],
-    by4: [
-        &kernels::ADD_RMSNORM_128_4,
-        &kernels::ADD_RMSNORM_1024_4,
-        &kernels::ADD_RMSNORM_2048_4,
-        &kernels::ADD_RMSNORM_4096_4,
-        &kernels::ADD_RMSNORM_8192_4,
-    ],
-};
-static ADD_LAYERNORM: Short<4, 2> = Short {
-    by1: [&kernels::ADD_LAYERNORM_128, &kernels::ADD_LAYERNORM_1024, &kernels::ADD_LAYERNORM_8192],
-    by4: [
-        &kernels::ADD_LAYERNORM_128_4,
-        &kernels::ADD_LAYERNORM_1024_4,
-        &kernels::ADD_LAYERNORM_2048_4,
-        &kernels::ADD_LAYERNORM_4096_4,
-        &kernels::ADD_LAYERNORM_8192_4,
-    ],
-};
+const SOFTMAX: Family<1, 2> =
+    Family { short: table::SOFTMAX, parts: table::SOFTMAX_PARTS, finish: table::SOFTMAX_FINISH };
+const RMSNORM: Family<2, 3> =
+    Family { short: table::RMSNORM, parts: table::RMSNORM_PARTS, finish: table::RMSNORM_FINISH };
+const LAYERNORM: Family<3, 4> =
+    Family { short: table::LAYERNORM, parts: table::LAYERNORM_PARTS, finish: table::LAYERNORM_FINISH };
 
 /// Rows of one call.
 #[derive(Clone, Copy)]
@@ -101,20 +30,21 @@ struct Size {
 }
 
 impl Op<'_> {
-    /// The kernel that keeps rows of `d` in registers.
+    /// The results of the kernel that keeps rows in registers; `None` if none of its variants keeps so many.
     fn short<const IN: usize, const OUT: usize>(
         &self,
-        kernels: &Short<IN, OUT>,
+        kernel: &Kernel<Rows, IN, OUT>,
         inputs: [&Tensor; IN],
         Size { rows, d, eps }: Size,
     ) -> Option<Result<[Tensor; OUT]>> {
-        let by4 = d.is_multiple_of(4);
-        let (sizes, kernels): (&[_], &[_]) = if by4 { (&BY4, &kernels.by4) } else { (&BY1, &kernels.by1) };
-        let ((_, lanes), kernel) = sizes.iter().zip(kernels).find(|((longest, _), _)| d <= *longest)?;
+        let wide = d.is_multiple_of(4);
+        let fits = |size: &table::RowSize| size.wide == wide && d <= size.longest;
+        let i = ROW_SIZES.iter().position(fits)?;
         let [x, ..] = inputs.as_slice() else { return None };
-        let groups = u64::from(rows.div_ceil(256 / lanes));
-        let params = Rows { rows, d: if by4 { d / 4 } else { d }, eps };
-        Some(self.run_all(kernel, params, inputs, x.shared_shape(), groups, 8 * x.len() as u64))
+        let groups = u64::from(rows.div_ceil(256 / ROW_SIZES[i].lanes));
+        let params = Rows { rows, d: if wide { d / 4 } else { d }, eps };
+        let grid = Grid { groups, cost: 8 * x.len() as u64 };
+        Some(self.run(&kernel.variant(i), params, inputs, x.shared_shape(), grid))
     }
 
     /// Rows of any length; `inputs` begin with x. The second step of long rows takes what the first left behind x.
@@ -130,31 +60,31 @@ impl Op<'_> {
         if let Some(short) = self.short(&family.short, inputs, size) {
             return short.map(|[y]| y);
         }
-        let (first, last) = family.long[usize::from(d.is_multiple_of(4))];
-        let parts = d.div_ceil(kernels::LONG_PART);
+        let variant = if d.is_multiple_of(4) { table::WIDE } else { 0 };
+        let parts = d.div_ceil(table::LONG_PART);
         let params = LongRows { rows, d, parts, eps };
-        let groups = u64::from(rows) * u64::from(parts);
-        let cost = 4 * x.len() as u64;
-        let of_parts = self.run(first, params, [x], [rows as usize, parts as usize, 2].into(), groups, cost)?;
+        let grid = Grid { groups: u64::from(rows) * u64::from(parts), cost: 4 * x.len() as u64 };
+        let shape = [rows as usize, parts as usize, 2];
+        let [of_parts] = self.run(&family.parts.variant(variant), params, [x], shape, grid)?;
         let inputs = std::array::from_fn(|i| match i {
             0 => x,
             1 => &of_parts,
             _ => inputs[i - 1],
         });
-        self.run(last, params, inputs, x.shared_shape(), groups, cost)
+        self.run(&family.finish.variant(variant), params, inputs, x.shared_shape(), grid).map(|[y]| y)
     }
 
     /// `x + r`, and its norm in the same pass where rows are short; `inputs` begin with x and r.
     fn add_norm<const IN: usize>(
         &self,
-        kernels: &Short<IN, 2>,
+        kernel: &Kernel<Rows, IN, 2>,
         inputs: [&Tensor; IN],
         size: Size,
         norm: impl FnOnce(&Tensor) -> Result<Tensor>,
     ) -> Result<[Tensor; 2]> {
         self.expect("x", inputs[0], &[size.rows, size.d])?;
         self.expect("r", inputs[1], &[size.rows, size.d])?;
-        if let Some(short) = self.short(kernels, inputs, size) {
+        if let Some(short) = self.short(kernel, inputs, size) {
             return short;
         }
         let sum = self.add(inputs[0], inputs[1])?;
@@ -219,7 +149,7 @@ impl Context {
             op.inputs(&[x, r, w])?;
             op.expect("w", w, &[d])?;
             let size = Size { rows, d, eps };
-            op.add_norm(&ADD_RMSNORM, [x, r, w], size, |sum| op.rows(&RMSNORM, [sum, w], size))
+            op.add_norm(&table::ADD_RMSNORM, [x, r, w], size, |sum| op.rows(&RMSNORM, [sum, w], size))
         })
     }
 
@@ -245,7 +175,7 @@ impl Context {
             op.expect("w", w, &[d])?;
             op.expect("b", b, &[d])?;
             let size = Size { rows, d, eps };
-            op.add_norm(&ADD_LAYERNORM, [x, r, w, b], size, |sum| op.rows(&LAYERNORM, [sum, w, b], size))
+            op.add_norm(&table::ADD_LAYERNORM, [x, r, w, b], size, |sum| op.rows(&LAYERNORM, [sum, w, b], size))
         })
     }
 }

@@ -2,25 +2,25 @@
 
 use std::f64::consts::TAU;
 
-use crate::context::{Context, Op};
+use crate::context::Context;
+use crate::dtype::Dtype;
 use crate::error::Result;
-use crate::kernels::{self, Rope};
-use crate::tensor::{Dtype, Tensor};
+use crate::kernel::Grid;
+use crate::kernel::table::{self, Rope};
+use crate::op::Op;
+use crate::tensor::Tensor;
 
 impl Rope {
-    /// Whether halves of heads are whole vectors of four.
-    pub(super) fn in_vectors(self) -> bool {
-        self.dh.is_multiple_of(8)
+    /// The variant of its kernels: by vectors of four where halves of heads are whole ones.
+    pub(super) fn variant(self) -> usize {
+        if self.dh.is_multiple_of(8) { table::WIDE } else { 0 }
     }
 
-    /// Workgroups: an invocation turns a pair, or four, of up to `ROPE_HEADS` heads.
-    pub(super) fn groups(self) -> u64 {
-        let pairs = u64::from(self.dh) / if self.in_vectors() { 8 } else { 2 };
-        (u64::from(self.t) * u64::from(self.h.div_ceil(kernels::ROPE_HEADS)) * pairs).div_ceil(256)
-    }
-
-    pub(super) fn cost(self) -> u64 {
-        15 * u64::from(self.t) * u64::from(self.h) * u64::from(self.dh)
+    /// An invocation turns a pair, or four, of up to `ROPE_HEADS` heads.
+    pub(super) fn grid(self) -> Grid {
+        let pairs = u64::from(self.dh) / if self.variant() == table::WIDE { 8 } else { 2 };
+        let groups = (u64::from(self.t) * u64::from(self.h.div_ceil(table::ROPE_HEADS)) * pairs).div_ceil(256);
+        Grid { groups, cost: 15 * u64::from(self.t) * u64::from(self.h) * u64::from(self.dh) }
     }
 }
 
@@ -44,15 +44,15 @@ impl Op<'_> {
 
     fn rope(&self, x: &Tensor, base: f32, rope: Rope) -> Result<Tensor> {
         match self.rope_table(x, base, rope)? {
-            Some(table) => self.turn(x, &table, rope),
+            Some(frequencies) => self.turn(x, &frequencies, rope),
             None => self.cast(x, Dtype::F32),
         }
     }
 
-    /// x turned by the table of its frequencies.
-    pub(super) fn turn(&self, x: &Tensor, table: &Tensor, rope: Rope) -> Result<Tensor> {
-        let kernel = if rope.in_vectors() { &kernels::ROPE_4 } else { &kernels::ROPE };
-        self.run(kernel, rope, [x, table], x.shared_shape(), rope.groups(), rope.cost())
+    /// x turned by its frequencies.
+    pub(super) fn turn(&self, x: &Tensor, frequencies: &Tensor, rope: Rope) -> Result<Tensor> {
+        let kernel = table::ROPE.variant(rope.variant());
+        self.run(&kernel, rope, [x, frequencies], x.shared_shape(), rope.grid()).map(|[y]| y)
     }
 
     /// `base^(-2j/dh) / 2π` for each pair j, as 64-bit binary fractions of a turn, made once for each base and size.
@@ -65,9 +65,8 @@ impl Op<'_> {
             };
             let high = (0..pairs).map(|j| (fraction(j) >> 32) as u32);
             let words: Vec<u32> = high.chain((0..pairs).map(|j| fraction(j) as u32)).collect();
-            self.upload(words.len() as u64, Dtype::F32, &[2, pairs], |queue, buffer| {
-                queue.write_buffer(buffer, 0, bytemuck::cast_slice(&words));
-            })
+            let len = words.len() as u64;
+            self.upload(len, Dtype::F32, &[2, pairs], |to| to.write(bytemuck::cast_slice(&words)))
         })
     }
 }

@@ -1,11 +1,15 @@
 //! Moving values: new shapes, rows by number, transposes.
 
-use crate::context::Context;
-use crate::error::{Error, ErrorKind};
-use crate::kernels::{self, Gather, Matrix};
-use crate::shape;
-use crate::tensor::{Dtype, Tensor};
 use std::sync::Arc;
+
+use crate::context::Context;
+use crate::dtype::Dtype;
+use crate::error::{Error, ErrorKind};
+use crate::kernel::Grid;
+use crate::kernel::table::{self, Gather, Matrix};
+use crate::platform::Target;
+use crate::shape;
+use crate::tensor::Tensor;
 
 /// # Moving values
 impl Context {
@@ -50,16 +54,16 @@ impl Context {
             if len == 0 {
                 return op.zeros(&shape);
             }
-            let ids = op.upload(idx.len() as u64, Dtype::F32, &[idx.len()], |queue, buffer| {
-                queue.write_buffer(buffer, 0, bytemuck::cast_slice(idx));
-            })?;
+            let words = |to: Target<'_>| to.write(bytemuck::cast_slice(idx));
+            let ids = op.upload(idx.len() as u64, Dtype::F32, &[idx.len()], words)?;
             let (kernel, width, each) = match d.is_multiple_of(4) {
-                true => (&kernels::GATHER_4, 4, kernels::GATHER_VECTORS),
-                false => (&kernels::GATHER, 1, kernels::GATHER_VALUES),
+                true => (table::GATHER.variant(table::WIDE), 4, table::GATHER_VECTORS),
+                false => (table::GATHER, 1, table::GATHER_VALUES),
             };
             let d = d as u32 / width;
             let params = Gather { n: idx.len() as u32, d, down: 256 / d, across: 256 % d };
-            op.run(kernel, params, [&ids, data], shape, len.div_ceil(u64::from(256 * each * width)), len)
+            let grid = Grid { groups: len.div_ceil(u64::from(256 * each * width)), cost: len };
+            op.run(&kernel, params, [&ids, data], shape, grid).map(|[y]| y)
         })
     }
 
@@ -73,10 +77,10 @@ impl Context {
             op.inputs(&[x])?;
             op.expect("x", x, &[rows, cols])?;
             let whole = rows.is_multiple_of(4) && cols.is_multiple_of(4);
-            let kernel = if whole { &kernels::TRANSPOSE_4 } else { &kernels::TRANSPOSE };
+            let kernel = if whole { table::TRANSPOSE_4 } else { table::TRANSPOSE };
             let groups = u64::from(rows.div_ceil(64)) * u64::from(cols.div_ceil(64));
-            let shape = [cols as usize, rows as usize];
-            op.run(kernel, Matrix { rows, cols }, [x], shape.into(), groups, x.len() as u64)
+            let grid = Grid { groups, cost: x.len() as u64 };
+            op.run(&kernel, Matrix { rows, cols }, [x], [cols as usize, rows as usize], grid).map(|[y]| y)
         })
     }
 }

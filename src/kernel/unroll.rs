@@ -141,9 +141,12 @@ fn replace<'a>(text: &'a str, name: &str, by: impl Fn(&'a str) -> (String, &'a s
 /// Replaces arrays by variables: `x[2u]` becomes `x_2`.
 fn name_elements(source: &str, constants: &Constants<'_>) -> String {
     let mut text = source.to_owned();
-    let mut names: Vec<&str> = source.lines().filter_map(|l| array(l, constants)).map(|(name, ..)| name).collect();
-    names.sort_unstable();
-    names.dedup();
+    let mut names: Vec<&str> = Vec::new();
+    for (name, ..) in source.lines().filter_map(|line| array(line, constants)) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
     for name in names {
         let element = |after: &str| {
             let inside = after.strip_prefix('[')?;

@@ -1,4 +1,4 @@
-//! A value that arrives once and that any number of futures may wait for.
+//! What futures wait for: a value that arrives once, and the loss of a device as one of those.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -68,4 +68,25 @@ impl<T: Clone> Event<T> {
         })
         .await
     }
+}
+
+/// Why and how a device was lost.
+#[derive(Debug, Clone)]
+pub(crate) struct Lost {
+    /// Whether its owner ended it.
+    pub(crate) destroyed: bool,
+    pub(crate) message: String,
+}
+
+/// Lets other futures of the same task run once.
+pub(crate) async fn yield_once() {
+    let mut yielded = false;
+    poll_fn(|cx| {
+        if std::mem::replace(&mut yielded, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }

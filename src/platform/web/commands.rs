@@ -1,11 +1,11 @@
 //! Pipelines, bind groups and command buffers, through the browser's own device: wgpu's calls cost several times as
-//! much there, and it compiles no pipeline beside the page.
+//! much there, and it compiles no pipeline without blocking the page.
 
 use js_sys::{Array, Promise, Uint32Array};
 use wasm_bindgen::prelude::*;
 
-use super::{Bindings, object};
-use crate::kernel::Desc;
+use super::object::object;
+use crate::kernel::{Arity, Recipe};
 
 #[wasm_bindgen]
 extern "C" {
@@ -66,13 +66,13 @@ pub(crate) struct Layout {
 const COMPUTE: u32 = 4;
 
 impl Layout {
-    pub(crate) fn new(of: &wgpu::Device, bindings: Bindings) -> Self {
+    pub(crate) fn new(of: &wgpu::Device, arity: Arity) -> Self {
         let of = device(of);
         let entry = |(binding, kind): (u32, &str)| {
             let buffer = object([("type", kind.into()), ("hasDynamicOffset", (kind == "uniform").into())]);
             object([("binding", binding.into()), ("visibility", COMPUTE.into()), ("buffer", buffer)])
         };
-        let kinds = bindings.kinds(["read-only-storage", "storage", "uniform"]);
+        let kinds = arity.kinds(["read-only-storage", "storage", "uniform"]);
         let entries: Array = (0..).zip(kinds).map(entry).collect();
         let group = of.create_bind_group_layout(&object([("entries", entries.into())]));
         let groups = Array::of1(&group);
@@ -80,22 +80,22 @@ impl Layout {
         Self { group, pipeline }
     }
 
-    fn descriptor(&self, of: &Raw, desc: &Desc, f16: bool) -> JsValue {
-        let label = JsValue::from(desc.name);
-        let module = of.create_shader_module(&object([("label", label.clone()), ("code", desc.source(f16).into())]));
-        let compute = object([("module", module.into()), ("entryPoint", desc.entry.into())]);
+    fn descriptor(&self, of: &Raw, recipe: Recipe) -> JsValue {
+        let label = JsValue::from(recipe.name());
+        let module = of.create_shader_module(&object([("label", label.clone()), ("code", recipe.source().into())]));
+        let compute = object([("module", module.into()), ("entryPoint", recipe.desc.entry.into())]);
         object([("label", label), ("layout", self.pipeline.clone().into()), ("compute", compute)])
     }
 
-    pub(crate) fn pipeline(&self, of: &wgpu::Device, desc: &Desc, f16: bool) -> Pipeline {
+    pub(crate) fn pipeline(&self, of: &wgpu::Device, recipe: Recipe) -> Pipeline {
         let of = device(of);
-        of.create_compute_pipeline(&self.descriptor(&of, desc, f16))
+        of.create_compute_pipeline(&self.descriptor(&of, recipe))
     }
 
-    /// The same beside the page: a promise of the pipeline.
-    pub(super) fn pipeline_async(&self, of: &wgpu::Device, desc: &Desc, f16: bool) -> Promise {
+    /// As `pipeline`, without blocking the page: a promise of it.
+    pub(super) fn pipeline_async(&self, of: &wgpu::Device, recipe: Recipe) -> Promise {
         let of = device(of);
-        of.create_compute_pipeline_async(&self.descriptor(&of, desc, f16))
+        of.create_compute_pipeline_async(&self.descriptor(&of, recipe))
     }
 
     /// Binds whole `buffers`, and the first `slot` bytes of `ring`, to be moved by an offset.

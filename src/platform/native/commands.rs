@@ -1,7 +1,6 @@
 //! Pipelines, bind groups and command buffers, through wgpu.
 
-use super::Bindings;
-use crate::kernel::Desc;
+use crate::kernel::{Arity, Recipe};
 
 pub(crate) type Pipeline = wgpu::ComputePipeline;
 pub(crate) type Group = wgpu::BindGroup;
@@ -13,14 +12,14 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    pub(crate) fn new(device: &wgpu::Device, bindings: Bindings) -> Self {
+    pub(crate) fn new(device: &wgpu::Device, arity: Arity) -> Self {
         let entry = |(binding, kind)| wgpu::BindGroupLayoutEntry {
             binding,
             visibility: wgpu::ShaderStages::COMPUTE,
             ty: wgpu::BindingType::Buffer { ty: kind, has_dynamic_offset: kind == UNIFORM, min_binding_size: None },
             count: None,
         };
-        let entries: Vec<_> = (0..).zip(bindings.kinds([READ, WRITE, UNIFORM])).map(entry).collect();
+        let entries: Vec<_> = (0..).zip(arity.kinds([READ, WRITE, UNIFORM])).map(entry).collect();
         let group =
             device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries });
         let pipeline = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
@@ -31,16 +30,17 @@ impl Layout {
         Self { group, pipeline }
     }
 
-    pub(crate) fn pipeline(&self, device: &wgpu::Device, desc: &Desc, f16: bool) -> Pipeline {
+    pub(crate) fn pipeline(&self, device: &wgpu::Device, recipe: Recipe) -> Pipeline {
+        let name = recipe.name();
         let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: Some(desc.name),
-            source: wgpu::ShaderSource::Wgsl(desc.source(f16).into()),
+            label: Some(&name),
+            source: wgpu::ShaderSource::Wgsl(recipe.source().into()),
         });
         device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: Some(desc.name),
+            label: Some(&name),
             layout: Some(&self.pipeline),
             module: &module,
-            entry_point: Some(desc.entry),
+            entry_point: Some(recipe.desc.entry),
             compilation_options: wgpu::PipelineCompilationOptions::default(),
             cache: None,
         })
