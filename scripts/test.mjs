@@ -44,7 +44,7 @@ const steps = {
   chrome: { what: 'Rust tests, Chromium', needs: ['target', 'bindgen', 'chromium', 'chromedriver'], counts: true, run: rustInBrowser('chrome') },
   firefox: { what: 'Rust tests, Firefox', needs: ['target', 'bindgen', 'firefox', 'geckodriver', 'vulkan'], counts: true, run: rustInBrowser('firefox') },
   adapters: { what: 'adapters of the browsers', after: 'build', needs: ['modules', 'chromium', 'firefox', 'geckodriver', 'vulkan'], run: () => run(process.execPath, [join('scripts', 'adapters.mjs')], { limit: 180 }) },
-  package: { what: 'the npm package', after: 'build', needs: ['modules', 'chromium'], counts: true, run: nodeTests('package', 900) },
+  package: { what: 'the npm package', after: 'build', needs: ['modules', 'chromium', 'vulkan'], counts: true, run: nodeTests('package', 1500) },
   facade: { what: 'the JavaScript facade', after: 'build', needs: ['modules', 'chromium', 'firefox', 'geckodriver', 'vulkan'], counts: true, run: nodeTests('facade', 1500) },
   page: { what: 'the demo page', after: 'build', needs: ['modules', 'demo', 'chromium', 'firefox', 'geckodriver', 'vulkan'], counts: true, run: nodeTests('page', 900) },
   bench: { what: 'the benchmark page', after: 'build', needs: ['modules', 'bench', 'chromium'], counts: true, run: nodeTests('bench', 600) },

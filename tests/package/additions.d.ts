@@ -2,11 +2,6 @@
 
 export type Activation = 'relu' | 'silu' | 'gelu' | 'geluTanh';
 
-export type OpName = 'empty' | 'kvCache' | 'mm' | 'mmBt' | 'silu' | 'sigmoid' | 'sqrt' | 'gelu' | 'geluTanh' | 'relu' | 'add' | 'sub' | 'mul' | 'div'
-  | 'mulScalar' | 'addBias' | 'swiglu' | 'geglu' | 'gegluTanh' | 'addRmsnorm' | 'addLayernorm'
-  | 'to' | 'dup' | 'gather0' | 'transpose2d' | 'softmax' | 'rmsnorm' | 'layernorm' | 'rope' | 'ropeOff'
-  | 'mhaDecode' | 'mhaCausal' | 'mhaCausalOff' | 'attention';
-
 export class Context {
   warmup(ops?: readonly OpName[], options?: { onProgress?: (done: number, total: number) => void }): Promise<void>;
 }
