@@ -102,7 +102,13 @@ const steps = {
     needs: ['modules', 'chromium', 'firefox', 'geckodriver', 'vulkan'],
     run: node([join('scripts', 'adapters.mjs')], { limit: 180 }),
   },
-  package: { what: 'the npm package', after: 'build', needs: ['modules', 'chromium'], counts: true, run: nodeTests('package', 900) },
+  package: {
+    what: 'the npm package',
+    after: 'build',
+    needs: ['modules', 'chromium', 'vulkan'],
+    counts: true,
+    run: nodeTests('package', 1500),
+  },
   facade: {
     what: 'the JavaScript facade',
     after: 'build',
