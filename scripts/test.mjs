@@ -10,7 +10,7 @@ const WASM = 'wasm32-unknown-unknown';
 const cargo = (args, options) => () => run('cargo', args, options);
 const node = (args, options) => () => run(process.execPath, args, options);
 const biome = join('node_modules', '@biomejs', 'biome', 'bin', 'biome');
-const tsc = (project) => node([join('node_modules', 'typescript', 'bin', 'tsc'), '-p', project], { limit: 120 });
+const tsc = (project) => node([join('node_modules', 'typescript-7', 'bin', 'tsc'), '-p', project], { limit: 120 });
 
 /** `node --test` on the test files of a folder, one file after another: they share one GPU and two cores. */
 const nodeTests =
@@ -63,6 +63,12 @@ const steps = {
     group: 'check',
     needs: ['modules'],
     run: tsc(join('js', 'tsconfig.json')),
+  },
+  api: {
+    what: 'the API page',
+    group: 'check',
+    needs: ['modules'],
+    run: node([join('node_modules', 'typedoc', 'bin', 'typedoc')], { limit: 120 }),
   },
   speed: {
     what: "the README's table of speeds",

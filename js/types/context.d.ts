@@ -16,8 +16,8 @@ export interface AdapterInfo {
 }
 
 /**
- * What {@link Context.warmup} can compile: any method of {@link Tensor} that gives tensors, `'empty'`, and `'kvCache'` for all that a
- * {@link KvCache} does.
+ * What {@link Context.warmup} can compile: any method of {@link Tensor} that gives tensors (`'mm'`, `'softmax'` …), `'empty'`, and
+ * `'kvCache'` for all that a {@link KvCache} does.
  */
 export type OpName =
   | 'empty'
@@ -75,7 +75,10 @@ export class Context {
   /** Whether the adapter computes on the CPU: right numbers, no speed. */
   readonly isSoftware: boolean;
 
-  /** Resolves when the device is lost, and never rejects. All that is pending then rejects with `device-lost`: make a new context. */
+  /**
+   * Resolves when the device is lost, and never rejects; `reason` says whether by {@link Context.destroy}. All that is pending then
+   * rejects with `device-lost`: make a new context.
+   */
   readonly lost: Promise<{
     /** `'destroyed'` after {@link Context.destroy}; `'unknown'` for all else, such as a reset of the driver. */
     reason: 'destroyed' | 'unknown';
@@ -229,7 +232,7 @@ export class Context {
    * Compiles what these ops need, whatever the shapes, side by side and without blocking the page, so that the first call is as
    * fast as the next. What reads float16 directly is compiled by its first use.
    * @param ops - names of ops; all of them unless given
-   * @param options - who hears of the progress
+   * @param options - whom to tell of the progress
    * @returns a Promise that resolves when all is compiled
    * @throws {TensorError} At the call: `invalid-argument` for what is no name of an op, `device-lost`. Rejects with
    * `device-lost`, `internal`, or what `onProgress` threw.
