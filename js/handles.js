@@ -16,12 +16,13 @@ export const KEY = Symbol();
 export const DISPOSE = Symbol.dispose ?? Symbol.for('Symbol.dispose');
 
 /**
- * The constructors are not for users: what they make belongs to wasm.
+ * The constructors are not for users, who have no handle to give them.
  * @param {unknown} key
  * @param {string} name
+ * @param {string} how where such objects come from
  */
-export function guard(key, name) {
-  if (key !== KEY) fail(name, 'invalid-argument', `use the methods of Context; ${name} has no public constructor`);
+export function guard(key, name, how) {
+  if (key !== KEY) fail(name, 'invalid-argument', `new ${name}() is not for users: ${how}`);
 }
 
 /** Free what nobody disposed of when its object is collected. */

@@ -1,8 +1,6 @@
 // The op table. Adding an op to JavaScript is one row here and one member of Tensor in types/tensor.d.ts.
 
-import { finite, IDS_MAX, isHalf, u32, u32s } from './arguments.js';
-import { fail } from './errors.js';
-import { show } from './show.js';
+import { finite, IDS_MAX, isHalf, refuse, u32, u32s } from './arguments.js';
 
 /**
  * @import { OpName } from './types/context.js'
@@ -48,7 +46,7 @@ const oneOf =
   (op, value) => {
     if (value === undefined) return 0;
     const place = names.indexOf(/** @type {string} */ (value)) + 1;
-    return place || fail(op, 'invalid-argument', `${name} is ${show(value)}, but one of ${names.join(', ')} is expected`);
+    return place || refuse(op, name, value, `one of ${names.join(', ')}`);
   };
 
 /**

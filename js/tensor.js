@@ -1,11 +1,10 @@
 // The class of tensors: a handle, its shape, and the methods of the op table.
 
-import { F16, F32 } from './arguments.js';
+import { F16, F32, refuseObject } from './arguments.js';
 import { fail } from './errors.js';
 import { DISPOSE, guard, KEY, registries } from './handles.js';
 import { memory } from './load.js';
 import { table } from './ops.js';
-import { className, show } from './show.js';
 import * as wasm from './tensorweft.js';
 
 /**
@@ -38,8 +37,8 @@ function lastShape(handle) {
 }
 
 /**
- * The handle of a tensor, or an error for what is none or was disposed.
- * @type {(op: string, name: string, value: unknown) => number}
+ * The handle of a tensor; throws for anything else, and for one that was disposed.
+ * @type {(op: string, name: string, value: unknown, expected?: string) => number}
  */
 export let handleOf;
 
@@ -69,7 +68,7 @@ export class Tensor {
    * @param {number} handle
    */
   constructor(key, context, handle) {
-    guard(key, 'Tensor');
+    guard(key, 'Tensor', 'tensors come from a Context and from ops');
     this.#context = context;
     this.#handle = handle;
     this.#shape = lastShape(handle);
@@ -80,12 +79,10 @@ export class Tensor {
   static {
     makeTensor = (context, handle) => /** @type {Tensor & Pick<Published, Row>} */ (new Tensor(KEY, context, handle));
 
-    handleOf = (op, name, value) => {
-      if (typeof value !== 'object' || value === null || !(#handle in value)) {
-        const why = className(value) === 'Tensor' ? ' (is it wrapped in a Proxy, or the package loaded twice?)' : '';
-        return fail(op, 'invalid-argument', `${name} is ${show(value)}, but a Tensor is expected${why}`);
-      }
-      return value.#live(op, name);
+    handleOf = (op, name, value, expected) => {
+      if (typeof value !== 'object' || value === null || !(#handle in value)) return refuseObject(op, name, value, 'Tensor', expected);
+      if (value.#handle === undefined) fail(op, 'disposed', `${name}, of shape [${value.#shape.join(', ')}], was disposed`);
+      return value.#handle;
     };
 
     const ops = table((name) => (op, value) => handleOf(op, name, value));
@@ -113,15 +110,6 @@ export class Tensor {
     registries.Tensor.register(this, /** @type {number} */ (this.#handle), this);
   }
 
-  /**
-   * @param {string} op
-   * @param {string} name
-   */
-  #live(op, name) {
-    if (this.#handle === undefined) fail(op, 'disposed', `${name} of shape [${this.#shape.join(', ')}] was disposed`);
-    return this.#handle;
-  }
-
   get shape() {
     return this.#shape;
   }
@@ -141,9 +129,9 @@ export class Tensor {
   /** @param {unknown} s */
   mulScalar(s) {
     const op = 'mulScalar';
-    const handle = handleOf(op, 'this', this);
+    const x = handleOf(op, 'this', this);
     const context = this.#context[KEY].handle;
-    const y = typeof s === 'number' ? wasm.scale(context, handle, s) : wasm.mulScalar(context, handle, handleOf(op, 's', s));
+    const y = typeof s === 'number' ? wasm.scale(context, x, s) : wasm.mulScalar(context, x, handleOf(op, 's', s, 'a number or a Tensor'));
     return makeTensor(this.#context, y);
   }
 

@@ -17,18 +17,18 @@ const TYPES = {
 };
 
 /**
- * Serves folders under the URL prefixes in `mounts`; the longest prefix wins. A mount is a folder, or
- * `{ folder, types }` with content types of its own by extension.
+ * Serves folders under the URL prefixes in `mounts`; the longest prefix wins. A mount is a folder, or `{ folder, types, policy }`
+ * with content types of its own by extension, or a content security policy of its own.
  */
 export async function serve(mounts) {
   const prefixes = Object.keys(mounts).sort((a, b) => b.length - a.length);
   const find = (path) => {
     const prefix = prefixes.find((start) => path.startsWith(start));
     if (!prefix) return undefined;
-    const { folder = mounts[prefix], types } = mounts[prefix];
+    const { folder = mounts[prefix], types, policy = CSP } = mounts[prefix];
     const file = join(folder, normalize(`/${path.slice(prefix.length) || 'index.html'}`));
     const type = { ...TYPES, ...types }[extname(file)] ?? 'application/octet-stream';
-    return statSync(file, { throwIfNoEntry: false })?.isFile() ? { file, type } : undefined;
+    return statSync(file, { throwIfNoEntry: false })?.isFile() ? { file, type, policy } : undefined;
   };
   const server = createServer((request, response) => {
     const found = find(decodeURIComponent(new URL(request.url, 'http://localhost').pathname));
@@ -36,7 +36,7 @@ export async function serve(mounts) {
       response.writeHead(404, { 'content-type': 'text/plain' }).end('not found');
       return;
     }
-    response.writeHead(200, { 'content-type': found.type, 'content-security-policy': CSP, 'cache-control': 'no-store' });
+    response.writeHead(200, { 'content-type': found.type, 'content-security-policy': found.policy, 'cache-control': 'no-store' });
     createReadStream(found.file).pipe(response);
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
