@@ -1,4 +1,4 @@
-// Checks of arguments: each takes the op's name for the message, and gives what wasm takes or throws.
+// Checks of arguments. Each takes the name of the op for its message, and returns what wasm takes in the argument's place.
 
 import { fail } from './errors.js';
 import { className, show, typeOf } from './values.js';
@@ -6,12 +6,12 @@ import { className, show, typeOf } from './values.js';
 export const F32 = 'float32';
 export const F16 = 'float16';
 
-/** wasm takes copies of shapes and row numbers, so there is a most; no real shape comes near its own. */
+/** Limits on the length of shapes and of lists of row numbers, since both are copied into wasm memory. */
 const DIMENSIONS_MAX = 2 ** 20;
 export const IDS_MAX = 2 ** 28;
 
 /**
- * Throws what every check throws: the value given, and what was expected.
+ * Throws the error of a check: it shows the value given and what was expected.
  * @param {string} op
  * @param {string} name
  * @param {unknown} value
@@ -23,7 +23,7 @@ export function refuse(op, name, value, expected, hint = '') {
 }
 
 /**
- * The same for what should be an object of a class of this package.
+ * Throws the error for a value that should be an object of a class of this package.
  * @param {string} op
  * @param {string} name
  * @param {unknown} value
@@ -66,7 +66,7 @@ export function isHalf(op, dtype) {
 }
 
 /**
- * Named options, if any were given.
+ * An argument that holds named options, or an empty object if it was not given.
  * @template {object} T
  * @param {string} op
  * @param {T | undefined} options
@@ -78,7 +78,7 @@ export function optionsOf(op, options) {
 }
 
 /**
- * A shape, or row numbers.
+ * Checks a shape or a list of row numbers, and copies it.
  * @param {string} op
  * @param {string} name
  * @param {any} values
@@ -91,7 +91,7 @@ export function u32s(op, name, values, most = DIMENSIONS_MAX) {
 }
 
 /**
- * The values of a tensor. `or` names what else the op takes in their place.
+ * Checks the values of a tensor. `or` names the other kinds of data that the op takes, for the message.
  * @param {string} op
  * @param {any} data
  */
@@ -102,8 +102,8 @@ export function f32s(op, data, or = '') {
 }
 
 /**
- * An array of what `check` lets through. It is made only when the first value has passed: an array without values may claim to be
- * 2³² - 1 long.
+ * Checks every value and copies them into a typed array. The array is allocated only after the first value has passed: the length of
+ * a sparse array without values may be 2³² - 1.
  * @template {Uint32Array | Float32Array} T
  * @param {new (length: number) => T} Type
  * @param {unknown[]} values
@@ -120,24 +120,24 @@ function checked(Type, values, check) {
 }
 
 /**
- * Whether a buffer can change its size; WebGPU refuses views of such.
+ * Whether a buffer can change its size. WebGPU refuses views of such buffers.
  * @param {any} buffer
  */
 const resizes = (buffer) => buffer.resizable || buffer.growable;
 
 /**
- * The same values where WebGPU takes them.
+ * The array itself if WebGPU takes it, else a copy that it takes.
  * @param {Float32Array} values
  */
 function fixed(values) {
-  // A subclass may give another length than it holds.
+  // A subclass is copied too: its `length` may be overridden.
   if (Object.getPrototypeOf(values) === Float32Array.prototype && !resizes(values.buffer)) return values;
-  // Without values it may lie beyond the end of a buffer that shrank, and cannot be copied.
+  // An array of length 0 may lie beyond the end of a buffer that shrank; copying that one would throw.
   return new Float32Array(values.length === 0 ? [] : values);
 }
 
 /**
- * The bits of halves, and a zero behind an odd number of them: WebGPU writes whole words.
+ * The bits of halves, padded to an even number of them: WebGPU writes whole 32-bit words.
  * @param {Uint16Array} values a `Uint16Array` or `Float16Array`
  */
 export function halves(values) {

@@ -1,4 +1,4 @@
-// The class of contexts: acquiring, uploads, host-array ops, scopes.
+// The class Context: acquiring a device, uploads, host-array ops, scopes.
 
 import { F32, f32s, finite, halves, isHalf, optionsOf, refuse, refuseObject, u32, u32s } from './arguments.js';
 import { fail } from './errors.js';
@@ -15,10 +15,10 @@ import { typeOf } from './values.js';
  * @import { Tensor as PublishedTensor } from './types/tensor.js'
  */
 
-/** @typedef {{ handle: number, scopes: Scopes }} Shared what tensors and caches see of their context */
+/** @typedef {{ handle: number, scopes: Scopes }} Shared */
 
 /**
- * What a context shares; throws for anything else.
+ * What a context shares with its tensors and caches. Throws if `value` is not a context.
  * @type {(op: string, value: unknown) => Shared}
  */
 let sharedOf;
@@ -28,7 +28,7 @@ let sharedOf;
  * @implements {Published}
  */
 export class Context {
-  static name = 'Context'; // also when minified
+  static name = 'Context'; // minified code keeps this name
 
   #lost;
   #destroyed = false;
@@ -228,13 +228,14 @@ export class Context {
 }
 
 /**
- * The length of a host array, 0 for what is none: asking a Proxy of one for its length would throw, before `host` refuses it by name.
+ * The length of a typed array, 0 for any other value. `host` refuses those by name; reading their length here could throw before
+ * that, as it does for a Proxy of a typed array.
  * @param {any} values
  */
 const lengthOf = (values) => (typeOf(values) === undefined ? 0 : values.length);
 
 /**
- * Checks a number that has a default.
+ * Checks a number that may be left out.
  * @param {string} op
  * @param {string} name
  * @param {unknown} value
@@ -242,7 +243,7 @@ const lengthOf = (values) => (typeOf(values) === undefined ? 0 : values.length);
 const ifGiven = (op, name, value) => value === undefined || finite(op, name, value);
 
 /**
- * A host-array op: uploads the arrays, computes, and starts the read of the result; no tensor stays behind.
+ * Runs a host-array op: uploads the arrays, computes, starts the read of the result, and disposes of all tensors.
  * @template {Record<string, any[]>} Arrays
  * @param {Context} context
  * @param {string} op

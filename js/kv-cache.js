@@ -1,4 +1,4 @@
-// The class of key and value caches.
+// The class KvCache.
 
 import { finite, refuseObject, u32 } from './arguments.js';
 import { fail } from './errors.js';
@@ -13,7 +13,7 @@ import * as wasm from './tensorweft.js';
  */
 
 /**
- * A cache that was not disposed; throws for anything else.
+ * The handle and the width of a cache. Throws if `value` is not a cache, or was disposed.
  * @type {(op: string, value: unknown) => { handle: number, width: number }}
  */
 let cacheOf;
@@ -23,7 +23,7 @@ let cacheOf;
  * @implements {Published}
  */
 export class KvCache {
-  static name = 'KvCache'; // also when minified
+  static name = 'KvCache'; // minified code keeps this name
 
   #context;
   /** @type {number | undefined} */
@@ -60,7 +60,7 @@ export class KvCache {
     };
   }
 
-  /** Has the handle freed when this object is collected. */
+  /** Registers the handle to be freed when this object is garbage-collected. */
   [KEY]() {
     registries.KvCache.register(this, /** @type {number} */ (this.#handle), this);
   }
@@ -86,7 +86,8 @@ export class KvCache {
   }
 
   /**
-   * One tensor for all calls, unless the caller disposed of it. It belongs to the cache, so no scope may end it.
+   * The tensor of the keys or of the values. It is made once, and again only if the caller disposed of it. It is made outside of any
+   * scope, since it belongs to the cache.
    * @param {Tensor | undefined} tensor
    * @param {() => number} make
    */
@@ -134,7 +135,7 @@ export class KvCache {
 }
 
 /**
- * The handles of an append, checked.
+ * Checks the arguments of an append, and returns their handles.
  * @param {string} op
  * @param {KvCache} cache
  * @param {Tensor} k

@@ -1,4 +1,4 @@
-// Finds the wasm file, checks it and starts it, once.
+// Loads the wasm: finds the file, checks it, and starts it once.
 
 import { optionsOf, refuse } from './arguments.js';
 import { fail, TensorError } from './errors.js';
@@ -23,7 +23,7 @@ const MAGIC = [0, 0x61, 0x73, 0x6d];
 const hex = (bytes) => bytes.map((byte) => byte.toString(16).padStart(2, '0')).join(' ');
 
 /**
- * Starts the wasm unless it runs or is starting. A failure is forgotten, so that the next call tries again.
+ * Starts the wasm, unless it runs or is being started. After a failure the next call tries again.
  * @param {Parameters<typeof Init>[0]} [options]
  */
 export function init(options) {
@@ -40,7 +40,7 @@ async function start(options) {
   try {
     const code = await codeOf(await source);
     const module = code instanceof WebAssembly.Module ? code : await WebAssembly.compile(code);
-    // Checked first: the glue keeps whatever module it was given first, and a second try would get that one.
+    // A wrong module must not reach the glue, which keeps the first one it is given: a second try would get that again.
     const names = WebAssembly.Module.exports(module).map(({ name }) => name);
     if (!names.includes('setup')) {
       const exported = names.slice(0, 4).join(', ') || 'nothing';
@@ -75,7 +75,7 @@ function isForbidden() {
 }
 
 /**
- * The bytes or the module behind what `init` was given.
+ * The bytes, or the compiled module, of what `init` was given.
  * @param {Source} source
  * @returns {Promise<BufferSource | WebAssembly.Module>}
  */
@@ -91,7 +91,7 @@ async function codeOf(source) {
     ? "; Vite before 8 moves the module away from its wasm: set optimizeDeps.exclude to ['tensorweft']"
     : '';
   if (!response.ok) fail('init', 'wasm-load', `could not load the wasm from ${from}: HTTP ${response.status}${moved}`);
-  // compileStreaming would refuse a server that does not call the file application/wasm; it is small enough to wait for.
+  // WebAssembly.compileStreaming would be a little faster, but refuses responses whose MIME type is not application/wasm.
   const bytes = new Uint8Array(await response.arrayBuffer());
   const first = Array.from(bytes.subarray(0, MAGIC.length));
   if (first.join() !== MAGIC.join()) {
@@ -103,7 +103,7 @@ async function codeOf(source) {
 }
 
 /**
- * Fetches a file; in Node, whose `fetch` does not read files, reads it.
+ * Fetches the file. Node's `fetch` takes no file: URLs, so there the file is read.
  * @param {string | URL | Request} source
  */
 async function request(source) {
@@ -121,7 +121,7 @@ async function request(source) {
 export const hasWebGpu = () => Boolean(globalThis.navigator?.gpu);
 
 /**
- * To be called before anything is loaded: without WebGPU there is no use for the wasm.
+ * Throws if there is no WebGPU. It is called before the wasm is loaded, which would be of no use then.
  * @param {string} op
  */
 export function needWebGpu(op) {

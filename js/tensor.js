@@ -1,4 +1,4 @@
-// The class of tensors: a handle, its shape, and the methods of the op table.
+// The class Tensor: a handle and its shape. Most of its methods come from the op table.
 
 import { F16, F32, refuseObject } from './arguments.js';
 import { fail } from './errors.js';
@@ -15,13 +15,14 @@ import * as wasm from './tensorweft.js';
  */
 
 /**
- * Where wasm leaves rank, dimensions and dtype of the last result: reading them there is quicker than a call.
+ * A view of wasm memory. Each op leaves there the rank, the dimensions and the dtype of its result, which is faster than asking for
+ * them by a call.
  * @type {Uint32Array | undefined}
  */
 let last;
 
 function lastResult() {
-  // When wasm memory grows, views of it lose their length.
+  // When wasm memory grows, older views of it become empty.
   if (!last?.length) last = new Uint32Array(memory.buffer, wasm.shapeAddress(), 10);
   return last;
 }
@@ -37,13 +38,13 @@ function lastShape(handle) {
 }
 
 /**
- * The handle of a tensor; throws for anything else, and for one that was disposed.
+ * The handle of a tensor. Throws if `value` is not a tensor, or was disposed.
  * @type {(op: string, name: string, value: unknown, expected?: string) => number}
  */
 export let handleOf;
 
 /**
- * A tensor of the handle that wasm gave last.
+ * A new tensor for a handle, which must be the latest that wasm returned: its shape is read from the view above.
  * @type {(context: Context, handle: number) => Published}
  */
 export let makeTensor;
@@ -53,7 +54,7 @@ export let makeTensor;
  * @implements {Omit<Published, Row>}
  */
 export class Tensor {
-  static name = 'Tensor'; // also when minified
+  static name = 'Tensor'; // minified code keeps this name
 
   #context;
   /** @type {number | undefined} */
@@ -89,7 +90,7 @@ export class Tensor {
     for (const [name, checks] of Object.entries(ops)) {
       /** @type {Op} */
       const run = /** @type {any} */ (wasm)[name];
-      // Written out, since building lists of arguments would cost more than the call.
+      // Written out for up to five arguments: collecting them in arrays would take longer than the call itself.
       const [one, two, three, four, five] = checks;
       const method = {
         /** @type {(this: Tensor, a: unknown, b: unknown, c: unknown, d: unknown, e: unknown) => Tensor | Tensor[]} */
@@ -105,7 +106,7 @@ export class Tensor {
     }
   }
 
-  /** Has the handle freed when this object is collected. */
+  /** Registers the handle to be freed when this object is garbage-collected. */
   [KEY]() {
     registries.Tensor.register(this, /** @type {number} */ (this.#handle), this);
   }

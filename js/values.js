@@ -1,10 +1,10 @@
-// What a value is, and how error messages show it.
+// Tells what a value is, and shows it in error messages.
 
 const tag = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag);
 
 /**
- * The name of a typed array's type, `undefined` for all else. Unlike `instanceof` it knows the arrays of another window, and is not
- * fooled by a Proxy.
+ * The type of a typed array by name, `undefined` for any other value. Unlike `instanceof` it knows arrays of another window, and is
+ * not deceived by a Proxy.
  * @param {unknown} value
  * @returns {string | undefined}
  */
@@ -25,7 +25,7 @@ export function className(value) {
 }
 
 /**
- * A value in one line: enough of it to find the mistake. Never throws, whatever the value does when it is looked at.
+ * A value in one line, with enough of it to find the mistake. Never throws, even if the value's getters do.
  * @param {unknown} value
  * @returns {string}
  */
@@ -37,7 +37,7 @@ export function show(value) {
   }
 }
 
-/** Elements and properties shown of each object. */
+/** How many elements or properties of an object, and how many characters of a string, are shown. */
 const SHOWN = 4;
 const STRING_SHOWN = 40;
 
@@ -66,7 +66,7 @@ function showObject(value) {
 const list = (first, all) => [...first, ...(all > first.length ? [`… ${all} in all`] : [])].join(', ');
 
 /**
- * A value without what is in it.
+ * A value in a word or two: objects by their class only.
  * @param {any} value
  */
 function brief(value) {

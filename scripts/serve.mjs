@@ -1,4 +1,5 @@
-// Servers on loopback for the tests: static files, under the content security policy that the package promises to live with, and Vite.
+// Servers on loopback for the tests: one for static files, with the content security policy under which the package must work, and
+// Vite's.
 
 import { createReadStream, statSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -50,8 +51,8 @@ export async function serve(mounts) {
 }
 
 /**
- * Vite's dev server, or its `preview` of the built pages, for the project in `folder`. It takes no turns with one that
- * a developer has running there.
+ * Vite's dev server for the project in `folder`, or with the argument `preview` a server of its built pages. It starts even if a
+ * developer has one running for the same folder.
  */
 export async function serveVite(folder, ...args) {
   const vite = join(folder, 'node_modules', 'vite', 'bin', 'vite.js');
