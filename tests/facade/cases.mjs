@@ -2,9 +2,16 @@
 
 import { lifecycle } from './cases/lifecycle.mjs';
 import { memory } from './cases/memory.mjs';
+import { messages } from './cases/messages.mjs';
 import { misuse } from './cases/misuse.mjs';
 import { ops } from './cases/ops.mjs';
 
-const all = [...Object.entries(ops), ...Object.entries(misuse), ...Object.entries(lifecycle), ...Object.entries(memory)];
+const all = [
+  ...Object.entries(ops),
+  ...Object.entries(misuse),
+  ...Object.entries(messages),
+  ...Object.entries(lifecycle),
+  ...Object.entries(memory),
+];
 export const cases = new Map(all);
 if (cases.size !== all.length) throw new Error('two cases share a name');
