@@ -1,4 +1,3 @@
-// import lib/grid.wgsl
 // import lib/norm.wgsl
 
 // A residual and the norm behind it in one pass: sum = x + r, and

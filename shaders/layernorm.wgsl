@@ -1,4 +1,3 @@
-// import lib/grid.wgsl
 // import lib/norm.wgsl
 
 // y = (x - mean) / sqrt(mean((x - mean)^2) + eps) * w + b, by lib/norm.wgsl: x [rows, d], w and b [d], y [rows, d].

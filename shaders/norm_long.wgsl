@@ -1,7 +1,6 @@
 // import lib/grid.wgsl
-// import lib/by{1,4}.wgsl
-// import lib/reduce.wgsl
 // import lib/scale.wgsl
+// import lib/reduce.wgsl
 
 // As lib/norm.wgsl for rows that no workgroup keeps in registers, cut into parts as in softmax_long.wgsl. Each part leaves its
 // largest |value|, its mean and its squares about that (for rmsnorm: about 0), both times its own power of two; then each part

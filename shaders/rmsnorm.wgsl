@@ -1,4 +1,3 @@
-// import lib/grid.wgsl
 // import lib/norm.wgsl
 
 // y = x / sqrt(mean(x^2) + eps) * w, by lib/norm.wgsl: x [rows, d], w [d], y [rows, d].

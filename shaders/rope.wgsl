@@ -1,4 +1,3 @@
-// import lib/grid.wgsl
 // import lib/rope.wgsl
 
 // y = x turned, by lib/rope.wgsl: x and y [t, h · dh].

@@ -1,4 +1,3 @@
-// import lib/grid.wgsl
 // import lib/rope.wgsl
 
 // Rows from `offset` on of a cache: keys = x turned, by lib/rope.wgsl, and values = v; x and v [t, h · dh].

@@ -1,4 +1,4 @@
-// import lib/grid.wgsl
+// import lib/row.wgsl
 // import lib/softmax.wgsl
 // import lib/reduce.wgsl
 // import lib/row.wgsl

@@ -1,7 +1,7 @@
 //! Faults that were once there: values at which a kernel overflowed or took a number for "nothing", and shapes at which
 //! it did work for values that are not there.
 
-use tensorweft::{Context, Tensor};
+use tensorweft::{Context, Dtype, Tensor};
 
 use crate::check::{Rng, bound, close, read_all};
 use crate::reference::{self, Heads};
@@ -159,5 +159,64 @@ gpu_test! {
             }
         }
         assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong[..wrong.len().min(60)].join("\n"));
+    }
+}
+
+gpu_test! {
+    /// A row and a column hold the same values in the same order.
+    async fn a_row_is_turned_without_work() {
+        let ctx = crate::own().await;
+        let x: Vec<f32> = (0..5000).map(|i| i as f32).collect();
+        for shape in [[1, 5000], [5000, 1], [1, 1], [0, 1], [1, 0]] {
+            let [rows, cols] = shape;
+            let x = &x[..rows * cols];
+            let from = ctx.tensor(x, &shape);
+            let before = ctx.stats().dispatches;
+            let y = ctx.transpose2d_t(&from, rows as u32, cols as u32);
+            assert_eq!((y.shape(), ctx.stats().dispatches), (&[cols, rows][..], before));
+            assert_eq!(ctx.to_vec(&y).await.expect("a read"), x);
+        }
+        // What is stored as f16 is f32 afterwards, as after every op.
+        let y = ctx.transpose2d_t(&ctx.tensor_f16(&x[..100], &[1, 100]), 1, 100);
+        assert_eq!((y.dtype(), y.shape()), (Dtype::F32, &[100, 1][..]));
+        assert_eq!(ctx.to_vec(&y).await.expect("a read"), &x[..100]);
+    }
+}
+
+/// The time of a call and the read of its result, in seconds.
+async fn seconds(ctx: &Context, run: impl Fn() -> Tensor) -> f64 {
+    #[cfg(not(target_arch = "wasm32"))]
+    let now = {
+        let begun = std::time::Instant::now();
+        move || begun.elapsed().as_secs_f64()
+    };
+    #[cfg(target_arch = "wasm32")]
+    let now = || js_sys::Date::now() / 1000.0;
+    let begun = now();
+    ctx.to_vec(&run()).await.expect("a read");
+    now() - begun
+}
+
+gpu_test! {
+    /// The cost of a transpose is that of its bytes, however few rows or columns there are.
+    async fn thin_matrices_are_turned_as_fast_as_others(ctx) {
+        const N: usize = 100_000;
+        let turn = |rows: usize| {
+            let cols = N / rows;
+            let x = ctx.empty(&[rows, cols]);
+            seconds(ctx, move || ctx.transpose2d_t(&x, rows as u32, cols as u32))
+        };
+        for rows in [2, 3, 7, 31].into_iter().flat_map(|rows| [rows, N / rows]) {
+            let (mut thin, mut square) = (f64::INFINITY, f64::INFINITY);
+            // The least of some, and of more while other tests take the time: what is slow stays slow.
+            for round in 0..30 {
+                thin = thin.min(turn(rows).await);
+                square = square.min(turn(316).await);
+                if round > 2 && thin < 4.0 * square {
+                    break;
+                }
+            }
+            assert!(thin < 4.0 * square, "{rows} rows: {thin:.4} s, 316 rows: {square:.4} s");
+        }
     }
 }

@@ -1,7 +1,6 @@
-// import lib/by{1,4}.wgsl
-// import lib/reduce.wgsl
 // import lib/row.wgsl
 // import lib/scale.wgsl
+// import lib/reduce.wgsl
 
 // Norms over rows of up to EACH · LANES values, or vectors of four, kept in registers: one read, one write.
 // y = v / sqrt(mean(v^2) + eps) where CENTERED is 0, y = (v - mean(v)) / sqrt(mean((v - mean(v))^2) + eps) where it is 1.

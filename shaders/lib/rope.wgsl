@@ -1,3 +1,4 @@
+// import lib/grid.wgsl
 // import lib/by{1,4}.wgsl
 
 // Rotary embedding, rotate-half: x [t, h · dh], row i at position offset + i. Within a head, elements j and j + dh/2

@@ -1,3 +1,5 @@
+// import lib/by{1,4}.wgsl
+
 // Rows taken times a power of two, which is exact, so that their squares neither overflow nor vanish.
 
 /// The bits of |v|, which order as |v| does: NaN beyond all others.

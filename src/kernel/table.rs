@@ -30,6 +30,8 @@ params! {
     Gather { n: u32, d: u32, down: u32, across: u32 }
     /// A matrix of `rows` x `cols`.
     Matrix { rows: u32, cols: u32 }
+    /// A matrix with a side of `thin`: [long, thin] where it is `tall`; in tiles of `length`.
+    Thin { long: u32, thin: u32, length: u32, tall: u32 }
     /// `len` elements written from element `at` on.
     CopyAt { len: u32, at: u32 }
     /// [t, h · dh] rotated, row i at position i + offset.
@@ -164,15 +166,16 @@ pub(crate) const LONG_PART: u32 = 4096;
 /// The kernels for parts of long rows, by single values and by vectors of four.
 const PARTS: [Variant; 2] = [with("", &row(256, LONG_PART / 256)), wide("_4", &row(256, LONG_PART / 256 / 4))];
 
-/// The same for norms, about the mean (1) or about 0.
+/// The same for norms, about the mean or about 0.
+const fn norm_part(width: u32, centered: u32) -> Constants<4> {
+    let [lanes, each, unroll] = row(256, LONG_PART / 256 / width);
+    [lanes, each, unroll, ("CENTERED", centered)]
+}
+
 macro_rules! norm_parts {
     ($centered:literal) => {
         [with("", &norm_part(1, $centered)), wide("_4", &norm_part(4, $centered))]
     };
-}
-
-const fn norm_part(width: u32, centered: u32) -> Constants<4> {
-    [("LANES", 256), ("EACH", LONG_PART / 256 / width), ("UNROLL", 1), ("CENTERED", centered)]
 }
 
 /// Heads at most that an invocation of rope turns.
@@ -186,6 +189,14 @@ const ROPES: [Variant; 2] = {
 /// Values, or vectors of four, that an invocation of gather moves.
 pub(crate) const GATHER_VALUES: u32 = 8;
 pub(crate) const GATHER_VECTORS: u32 = 4;
+
+/// Rows or columns at most for which a matrix is thin: tiles of 64 x 64 would be half empty.
+pub(crate) const THIN: u32 = 32;
+
+/// Places along the long side of a thin matrix that a tile of 4,096 values holds, in lines of odd width.
+pub(crate) const fn thin_length(thin: u32) -> u32 {
+    4096 / (thin | 1) / 32 * 32
+}
 
 /// The variants of a kernel that works on single values or, at place 1, on vectors of four.
 pub(crate) const WIDE: usize = 1;
@@ -314,4 +325,6 @@ kernels! {
     TRANSPOSE: Matrix, 1, transpose1 in transpose as [with("", &[("UNROLL", 1)])]; transpose2d_t;
     /// y = xᵀ where rows and columns are whole vectors of four
     TRANSPOSE_4: Matrix, 1, transpose4 in transpose as [with("", &[("UNROLL", 1)])]; transpose2d_t;
+    /// y = xᵀ for few rows or columns
+    TRANSPOSE_THIN: Thin, 1, transpose_thin in transpose_thin as [with("", &[("UNROLL", 1)])]; transpose2d_t;
 }

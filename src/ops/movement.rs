@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::dtype::Dtype;
 use crate::error::{Error, ErrorKind};
 use crate::kernel::Grid;
-use crate::kernel::table::{self, Gather, Matrix};
+use crate::kernel::table::{self, Gather, Matrix, Thin};
 use crate::platform::Target;
 use crate::shape;
 use crate::tensor::Tensor;
@@ -67,7 +67,7 @@ impl Context {
         })
     }
 
-    /// `xᵀ`: x `[rows, cols]` → `[cols, rows]`
+    /// `xᵀ`: x `[rows, cols]` → `[cols, rows]`. With one row or column nothing is copied, as in [`dup`](Context::dup).
     ///
     /// # Errors
     /// `shape-mismatch` if `x` does not hold rows·cols elements.
@@ -76,11 +76,22 @@ impl Context {
         self.op("transpose2d_t").eval(|op| {
             op.inputs(&[x])?;
             op.expect("x", x, &[rows, cols])?;
+            let shape = [cols as usize, rows as usize];
+            let cost = x.len() as u64;
+            let (thin, long) = (rows.min(cols), rows.max(cols));
+            if thin <= 1 {
+                return Ok(op.cast(x, Dtype::F32)?.reshaped(shape.into()));
+            }
+            if thin <= table::THIN {
+                let length = table::thin_length(thin);
+                let params = Thin { long, thin, length, tall: u32::from(thin == cols) };
+                let grid = Grid { groups: long.div_ceil(length).into(), cost };
+                return op.run(&table::TRANSPOSE_THIN, params, [x], shape, grid).map(|[y]| y);
+            }
             let whole = rows.is_multiple_of(4) && cols.is_multiple_of(4);
             let kernel = if whole { table::TRANSPOSE_4 } else { table::TRANSPOSE };
             let groups = u64::from(rows.div_ceil(64)) * u64::from(cols.div_ceil(64));
-            let grid = Grid { groups, cost: x.len() as u64 };
-            op.run(&kernel, Matrix { rows, cols }, [x], [cols as usize, rows as usize], grid).map(|[y]| y)
+            op.run(&kernel, Matrix { rows, cols }, [x], shape, Grid { groups, cost }).map(|[y]| y)
         })
     }
 }

@@ -10,18 +10,18 @@ use crate::tensor::Tensor;
 /// The kernels of one op: for rows that a workgroup keeps in registers, and for longer ones in two steps.
 struct Family<const IN: usize, const FINISH: usize> {
     short: Kernel<Rows, IN>,
-    parts: Kernel<LongRows, 1>,
-    /// Numbers that the first step leaves of a part.
+    /// Numbers that `parts` leaves of each part.
     of_part: usize,
+    parts: Kernel<LongRows, 1>,
     finish: Kernel<LongRows, FINISH>,
 }
 
 const SOFTMAX: Family<1, 2> =
-    Family { short: table::SOFTMAX, parts: table::SOFTMAX_PARTS, of_part: 2, finish: table::SOFTMAX_FINISH };
+    Family { short: table::SOFTMAX, of_part: 2, parts: table::SOFTMAX_PARTS, finish: table::SOFTMAX_FINISH };
 const RMSNORM: Family<2, 3> =
-    Family { short: table::RMSNORM, parts: table::RMSNORM_PARTS, of_part: 3, finish: table::RMSNORM_FINISH };
+    Family { short: table::RMSNORM, of_part: 3, parts: table::RMSNORM_PARTS, finish: table::RMSNORM_FINISH };
 const LAYERNORM: Family<3, 4> =
-    Family { short: table::LAYERNORM, parts: table::LAYERNORM_PARTS, of_part: 3, finish: table::LAYERNORM_FINISH };
+    Family { short: table::LAYERNORM, of_part: 3, parts: table::LAYERNORM_PARTS, finish: table::LAYERNORM_FINISH };
 
 /// Rows of one call.
 #[derive(Clone, Copy)]

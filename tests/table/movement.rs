@@ -111,9 +111,12 @@ pub(super) fn transpose2d() -> Op {
     let shapes = matrices()
         .into_iter()
         .chain([(8, MANY), (1, MANY), (300, 520), (301, 523), (64, 68), (65, 68), (68, 132)])
+        .chain([2, 5, 16, 31, 32].into_iter().flat_map(|thin| [(thin, 9000), (thin, 1343), (1345, thin), (9001, thin)]))
         .chain(many_groups((64 * 65_535 + 1, 1)));
-    Op::new([[5, 7]], |c, [x], [[rows, cols]]| vec![c.transpose2d_t(x, rows, cols)])
-        .cases(transpose2d_case, Cases { rows: shapes.collect(), small: vec![(30, 50), (32, 52)], ..Cases::default() })
+    Op::new([[5, 7]], |c, [x], [[rows, cols]]| vec![c.transpose2d_t(x, rows, cols)]).cases(
+        transpose2d_case,
+        Cases { rows: shapes.collect(), small: vec![(33, 50), (3, 1400), (1400, 8), (36, 52)], ..Cases::default() },
+    )
 }
 
 fn transpose2d_case(ctx: &Context, (rows, cols): (usize, usize)) -> Case {
