@@ -48,7 +48,8 @@ export function heatmap(canvas, onPoint) {
     g.imageSmoothingEnabled = false;
     g.drawImage(picture(data.weights, data.n, data.top), o, o, size, size);
     if (o) {
-      g.font = `500 ${Math.min(14, Math.max(8, cell * 1.1))}px ${colour('mono')}`;
+      // A little smaller than a square, so that the letters of the rows do not touch.
+      g.font = `500 ${Math.min(14, Math.max(7, cell * 0.95))}px ${colour('mono')}`;
       g.textAlign = 'center';
       g.textBaseline = 'middle';
       for (let i = 0; i < data.n; i++) {
