@@ -235,6 +235,12 @@ gpu_test! {
         let bad = ctx.gather0(&t(ctx, &[4, 3]), &[0, 77], 3);
         let text = bad.error().expect("an error").to_string();
         assert!(text.contains("77") && text.contains('4'), "{text}");
+        // So is the one that asks for too much.
+        let shapes = [vec![65_536, 65_536], vec![1 << 20, 1 << 11], vec![usize::MAX, 2]];
+        for shape in shapes {
+            let text = ctx.empty(&shape).error().expect("an error").to_string();
+            assert!(text.contains(&format!("{shape:?} wanted, at most")), "{text}");
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 // Every case of the facade tests by name, in the order they run. Importable outside a browser, for the names.
 
+import { faults } from './cases/faults.mjs';
 import { lifecycle } from './cases/lifecycle.mjs';
 import { memory } from './cases/memory.mjs';
 import { messages } from './cases/messages.mjs';
@@ -10,6 +11,7 @@ const all = [
   ...Object.entries(ops),
   ...Object.entries(misuse),
   ...Object.entries(messages),
+  ...Object.entries(faults),
   ...Object.entries(lifecycle),
   ...Object.entries(memory),
 ];
