@@ -1,14 +1,39 @@
-// Checks of arguments: each takes the op's name for the message, and gives what wasm takes or throws.
+// Checks of arguments. Each takes the name of the op for its message, and returns what wasm takes in the argument's place.
 
 import { fail } from './errors.js';
-import { show } from './show.js';
+import { className, show, typeOf } from './values.js';
 
 export const F32 = 'float32';
 export const F16 = 'float16';
 
-/** wasm takes copies of shapes and row numbers, so there is a most; no real shape comes near its own. */
+/** Limits on the length of shapes and of lists of row numbers, since both are copied into wasm memory. */
 const DIMENSIONS_MAX = 2 ** 20;
 export const IDS_MAX = 2 ** 28;
+
+/**
+ * Throws the error of a check: it shows the value given and what was expected.
+ * @param {string} op
+ * @param {string} name
+ * @param {unknown} value
+ * @param {string} expected
+ * @returns {never}
+ */
+export function refuse(op, name, value, expected, hint = '') {
+  return fail(op, 'invalid-argument', `${name} is ${show(value)}, but ${expected} is expected${hint}`);
+}
+
+/**
+ * Throws the error for a value that should be an object of a class of this package.
+ * @param {string} op
+ * @param {string} name
+ * @param {unknown} value
+ * @param {string} type
+ * @param {string} [expected]
+ * @returns {never}
+ */
+export function refuseObject(op, name, value, type, expected = `a ${type}`) {
+  return refuse(op, name, value, expected, className(value) === type ? ' (is it wrapped in a Proxy, or the package loaded twice?)' : '');
+}
 
 /**
  * @param {string} op
@@ -17,7 +42,7 @@ export const IDS_MAX = 2 ** 28;
  */
 export function u32(op, name, value) {
   if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 2 ** 32) return value;
-  return fail(op, 'invalid-argument', `${name} is ${show(value)}, but a whole number from 0 to 2^32 - 1 is expected`);
+  return refuse(op, name, value, 'a whole number from 0 to 2^32 - 1');
 }
 
 /**
@@ -27,7 +52,7 @@ export function u32(op, name, value) {
  */
 export function finite(op, name, value) {
   if (typeof value === 'number' && Number.isFinite(Math.fround(value))) return value;
-  return fail(op, 'invalid-argument', `${name} is ${show(value)}, but a finite number is expected, as a 32-bit float too`);
+  return refuse(op, name, value, 'a number that is finite as a 32-bit float');
 }
 
 /**
@@ -37,49 +62,48 @@ export function finite(op, name, value) {
  */
 export function isHalf(op, dtype) {
   if (dtype === F32 || dtype === F16) return dtype === F16;
-  return fail(op, 'invalid-argument', `dtype is ${show(dtype)}, but '${F32}' or '${F16}' is expected`);
+  return refuse(op, 'dtype', dtype, `'${F32}' or '${F16}'`);
 }
 
-const tag = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag);
-
 /**
- * The name of a typed array's type, `undefined` for all else. Unlike `instanceof` it knows the arrays of another window, and is not
- * fooled by a Proxy.
- * @param {unknown} value
- * @returns {string | undefined}
+ * An argument that holds named options, or an empty object if it was not given.
+ * @template {object} T
+ * @param {string} op
+ * @param {T | undefined} options
+ * @returns {Partial<T>}
  */
-export const typeOf = (value) => tag?.get?.call(value);
+export function optionsOf(op, options) {
+  if (typeof (options ?? {}) !== 'object') refuse(op, 'options', options, 'an object');
+  return options ?? {};
+}
 
 /**
- * A shape, or row numbers.
+ * Checks a shape or a list of row numbers, and copies it.
  * @param {string} op
  * @param {string} name
  * @param {any} values
  */
 export function u32s(op, name, values, most = DIMENSIONS_MAX) {
   const typed = typeOf(values) === 'Uint32Array';
-  if (!typed && !Array.isArray(values))
-    fail(op, 'invalid-argument', `${name} is ${show(values)}, but an array of whole numbers is expected`);
-  if (values.length > most) fail(op, 'limit-exceeded', `${name} has ${values.length} numbers, but ${most} is the most`);
+  if (!typed && !Array.isArray(values)) refuse(op, name, values, 'an array of whole numbers or a Uint32Array');
+  if (values.length > most) fail(op, 'limit-exceeded', `${name} has ${values.length} numbers, but at most ${most} are taken`);
   return typed ? new Uint32Array(values) : checked(Uint32Array, values, (value, i) => u32(op, `${name}[${i}]`, value));
 }
 
 /**
+ * Checks the values of a tensor. `or` names the other kinds of data that the op takes, for the message.
  * @param {string} op
- * @param {string} name
- * @param {any} values
+ * @param {any} data
  */
-export function f32s(op, name, values) {
-  if (typeOf(values) === 'Float32Array') return fixed(values);
-  if (!Array.isArray(values)) fail(op, 'invalid-argument', `${name} is ${show(values)}, but a Float32Array is expected`);
-  return checked(Float32Array, values, (value, i) =>
-    typeof value === 'number' ? value : fail(op, 'invalid-argument', `${name}[${i}] is ${show(value)}, but a number is expected`),
-  );
+export function f32s(op, data, or = '') {
+  if (typeOf(data) === 'Float32Array') return fixed(data);
+  if (!Array.isArray(data)) refuse(op, 'data', data, `a Float32Array${or} or an array of numbers`);
+  return checked(Float32Array, data, (value, i) => (typeof value === 'number' ? value : refuse(op, `data[${i}]`, value, 'a number')));
 }
 
 /**
- * An array of what `check` lets through. It is made only when the first value has passed: an array without values may claim to be
- * 2³² - 1 long.
+ * Checks every value and copies them into a typed array. The array is allocated only after the first value has passed: the length of
+ * a sparse array without values may be 2³² - 1.
  * @template {Uint32Array | Float32Array} T
  * @param {new (length: number) => T} Type
  * @param {unknown[]} values
@@ -96,24 +120,24 @@ function checked(Type, values, check) {
 }
 
 /**
- * Whether a buffer can change its size; WebGPU refuses views of such.
+ * Whether a buffer can change its size. WebGPU refuses views of such buffers.
  * @param {any} buffer
  */
 const resizes = (buffer) => buffer.resizable || buffer.growable;
 
 /**
- * The same values where WebGPU takes them.
+ * The array itself if WebGPU takes it, else a copy that it takes.
  * @param {Float32Array} values
  */
 function fixed(values) {
-  // A subclass may give another length than it holds.
+  // A subclass is copied too: its `length` may be overridden.
   if (Object.getPrototypeOf(values) === Float32Array.prototype && !resizes(values.buffer)) return values;
-  // Without values it may lie beyond the end of a buffer that shrank, and cannot be copied.
+  // An array of length 0 may lie beyond the end of a buffer that shrank; copying that one would throw.
   return new Float32Array(values.length === 0 ? [] : values);
 }
 
 /**
- * The bits of halves, and a zero behind an odd number of them: WebGPU writes whole words.
+ * The bits of halves, padded to an even number of them: WebGPU writes whole 32-bit words.
  * @param {Uint16Array} values a `Uint16Array` or `Float16Array`
  */
 export function halves(values) {

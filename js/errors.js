@@ -1,4 +1,4 @@
-// The one error class, and the function that throws it.
+// The error class of the package, and the function that throws it.
 
 /** @import { ErrorCode, TensorError as Published } from './types/errors.js' */
 
@@ -7,7 +7,7 @@
  * @implements {Published}
  */
 export class TensorError extends Error {
-  static name = 'TensorError'; // also when minified
+  static name = 'TensorError'; // minified code keeps this name
 
   /**
    * @param {ErrorCode} code
@@ -22,7 +22,7 @@ export class TensorError extends Error {
 }
 
 /**
- * Throws the error of an op.
+ * Throws a TensorError whose message begins with the name of the op.
  * @param {string} op
  * @param {ErrorCode} code
  * @param {string} why

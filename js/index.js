@@ -1,4 +1,4 @@
-// The public face of the package. esbuild bundles the modules of this folder into dist/index.js.
+// What the package exports. The build bundles the modules of this folder into dist/index.js.
 
 export { Context } from './context.js';
 export { TensorError } from './errors.js';

@@ -1,6 +1,6 @@
-// The class of key and value caches.
+// The class KvCache.
 
-import { finite, u32 } from './arguments.js';
+import { finite, refuseObject, u32 } from './arguments.js';
 import { fail } from './errors.js';
 import { DISPOSE, guard, KEY, registries } from './handles.js';
 import { handleOf, makeTensor } from './tensor.js';
@@ -13,11 +13,17 @@ import * as wasm from './tensorweft.js';
  */
 
 /**
+ * The handle and the width of a cache. Throws if `value` is not a cache, or was disposed.
+ * @type {(op: string, value: unknown) => { handle: number, width: number }}
+ */
+let cacheOf;
+
+/**
  * Rows of keys and values that grow on the GPU.
  * @implements {Published}
  */
 export class KvCache {
-  static name = 'KvCache'; // also when minified
+  static name = 'KvCache'; // minified code keeps this name
 
   #context;
   /** @type {number | undefined} */
@@ -37,7 +43,7 @@ export class KvCache {
    * @param {number} width
    */
   constructor(key, context, handle, capacity, width) {
-    guard(key, 'KvCache');
+    guard(key, 'KvCache', 'caches come from ctx.kvCache()');
     this.#context = context;
     this.#handle = handle;
     this.#capacity = capacity;
@@ -45,19 +51,22 @@ export class KvCache {
     context[KEY].scopes.made(this);
   }
 
-  /** Has the handle freed when this object is collected. */
+  static {
+    cacheOf = (op, value) => {
+      if (typeof value !== 'object' || value === null || !(#handle in value)) return refuseObject(op, 'this', value, 'KvCache');
+      const [handle, width] = [value.#handle, value.#width];
+      if (handle === undefined) return fail(op, 'disposed', `the cache, of shape [${value.#capacity}, ${width}], was disposed`);
+      return { handle, width };
+    };
+  }
+
+  /** Registers the handle to be freed when this object is garbage-collected. */
   [KEY]() {
     registries.KvCache.register(this, /** @type {number} */ (this.#handle), this);
   }
 
-  /** @param {string} op */
-  #live(op) {
-    if (this.#handle === undefined) fail(op, 'disposed', `the cache of capacity ${this.#capacity} was disposed`);
-    return this.#handle;
-  }
-
   get length() {
-    return wasm.cacheLength(this.#live('length'));
+    return wasm.cacheLength(cacheOf('length', this).handle);
   }
 
   get capacity() {
@@ -65,19 +74,20 @@ export class KvCache {
   }
 
   get k() {
-    const handle = this.#live('k');
+    const { handle } = cacheOf('k', this);
     this.#k = this.#half(this.#k, () => wasm.cacheK(handle));
     return this.#k;
   }
 
   get v() {
-    const handle = this.#live('v');
+    const { handle } = cacheOf('v', this);
     this.#v = this.#half(this.#v, () => wasm.cacheV(handle));
     return this.#v;
   }
 
   /**
-   * One tensor for all calls, unless the caller disposed of it. It belongs to the cache, so no scope may end it.
+   * The tensor of the keys or of the values. It is made once, and again only if the caller disposed of it. It is made outside of any
+   * scope, since it belongs to the cache.
    * @param {Tensor | undefined} tensor
    * @param {() => number} make
    */
@@ -87,27 +97,11 @@ export class KvCache {
   }
 
   /**
-   * The handles of an append, checked.
-   * @param {string} op
-   * @param {Tensor} k
-   * @param {Tensor} v
-   * @returns {[cache: number, k: number, v: number]}
-   */
-  #rows(op, k, v) {
-    const cache = this.#live(op);
-    const handles = [handleOf(op, 'k', k), handleOf(op, 'v', v)];
-    if ([k, v].some(({ shape }) => shape.length !== 2 || shape[1] !== this.#width)) {
-      fail(op, 'shape-mismatch', `k has shape [${k.shape.join(', ')}] and v [${v.shape.join(', ')}], but [t, ${this.#width}] is expected`);
-    }
-    return [cache, handles[0], handles[1]];
-  }
-
-  /**
    * @param {Tensor} k
    * @param {Tensor} v
    */
   append(k, v) {
-    wasm.cacheAppend(...this.#rows('append', k, v));
+    wasm.cacheAppend(...rows('append', this, k, v));
   }
 
   /**
@@ -118,12 +112,12 @@ export class KvCache {
    */
   appendRope(k, v, heads, base = 10000) {
     const op = 'appendRope';
-    wasm.cacheAppendRope(...this.#rows(op, k, v), u32(op, 'heads', heads), finite(op, 'base', base));
+    wasm.cacheAppendRope(...rows(op, this, k, v), u32(op, 'heads', heads), finite(op, 'base', base));
   }
 
   /** @param {unknown} length */
   truncate(length) {
-    wasm.cacheTruncate(this.#live('truncate'), u32('truncate', 'length', length));
+    wasm.cacheTruncate(cacheOf('truncate', this).handle, u32('truncate', 'length', length));
   }
 
   dispose() {
@@ -138,4 +132,21 @@ export class KvCache {
   [DISPOSE]() {
     this.dispose();
   }
+}
+
+/**
+ * Checks the arguments of an append, and returns their handles.
+ * @param {string} op
+ * @param {KvCache} cache
+ * @param {Tensor} k
+ * @param {Tensor} v
+ * @returns {[cache: number, k: number, v: number]}
+ */
+function rows(op, cache, k, v) {
+  const { handle, width } = cacheOf(op, cache);
+  const [keys, values] = [handleOf(op, 'k', k), handleOf(op, 'v', v)];
+  if ([k, v].some(({ shape }) => shape.length !== 2 || shape[1] !== width)) {
+    fail(op, 'shape-mismatch', `k has shape [${k.shape.join(', ')}] and v [${v.shape.join(', ')}], but [t, ${width}] is expected`);
+  }
+  return [handle, keys, values];
 }

@@ -1,5 +1,6 @@
-// Finds the wasm file, checks it and starts it, once.
+// Loads the wasm: finds the file, checks it, and starts it once.
 
+import { optionsOf, refuse } from './arguments.js';
 import { fail, TensorError } from './errors.js';
 import load, { setup } from './tensorweft.js';
 
@@ -15,32 +16,41 @@ export let memory;
 /** @type {Promise<void> | undefined} */
 let loading;
 
+/** How every wasm file begins. */
+const MAGIC = [0, 0x61, 0x73, 0x6d];
+
+/** @param {number[]} bytes */
+const hex = (bytes) => bytes.map((byte) => byte.toString(16).padStart(2, '0')).join(' ');
+
 /**
- * Starts the wasm unless it runs or is starting. A failure is forgotten, so that the next call tries again.
+ * Starts the wasm, unless it runs or is being started. After a failure the next call tries again.
  * @param {Parameters<typeof Init>[0]} [options]
  */
 export function init(options) {
-  loading ??= start(options?.wasm).catch((error) => {
+  loading ??= start(options).catch((error) => {
     loading = undefined;
     throw error;
   });
   return loading;
 }
 
-/** @param {Source} [given] */
-async function start(given) {
-  const source = given ?? new URL('tensorweft_bg.wasm', import.meta.url);
+/** @param {Parameters<typeof Init>[0]} options */
+async function start(options) {
+  const source = optionsOf('init', options).wasm ?? new URL('tensorweft_bg.wasm', import.meta.url);
   try {
     const code = await codeOf(await source);
     const module = code instanceof WebAssembly.Module ? code : await WebAssembly.compile(code);
-    // Checked first: the glue keeps whatever module it was given first, and a second try would get that one.
-    if (!WebAssembly.Module.exports(module).some(({ name }) => name === 'setup')) {
-      throw new TensorError('wasm-load', 'init: the given wasm is not that of tensorweft');
+    // A wrong module must not reach the glue, which keeps the first one it is given: a second try would get that again.
+    const names = WebAssembly.Module.exports(module).map(({ name }) => name);
+    if (!names.includes('setup')) {
+      const exported = names.slice(0, 4).join(', ') || 'nothing';
+      fail('init', 'wasm-load', `the wasm given exports ${exported}, but that of tensorweft is expected`);
     }
     ({ memory } = await load({ module_or_path: module }));
   } catch (error) {
     if (error instanceof TensorError) throw error;
-    throw failure('the wasm could not be started', error);
+    const policy = "the page's content security policy forbids wasm; add 'wasm-unsafe-eval' to its script-src. The browser says";
+    throw failure(isForbidden() ? policy : 'the wasm could not be started', error);
   }
   setup((code, message) => new TensorError(code, message));
 }
@@ -54,31 +64,46 @@ function failure(what, cause) {
   return new TensorError('wasm-load', `init: ${what}: ${why}`, { cause });
 }
 
+/** Whether a content security policy forbids wasm in this page: then even an empty module is refused. */
+function isForbidden() {
+  try {
+    new WebAssembly.Module(Uint8Array.of(...MAGIC, 1, 0, 0, 0));
+    return false;
+  } catch {
+    return Boolean(globalThis.WebAssembly);
+  }
+}
+
 /**
- * The bytes or the module behind what `init` was given.
+ * The bytes, or the compiled module, of what `init` was given.
  * @param {Source} source
  * @returns {Promise<BufferSource | WebAssembly.Module>}
  */
 async function codeOf(source) {
   if (source instanceof WebAssembly.Module || source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return source;
+  if (typeof source !== 'string' && !(source instanceof URL || source instanceof Request || source instanceof Response)) {
+    refuse('init', 'wasm', source, 'a URL, Request, Response, bytes or WebAssembly.Module');
+  }
   const response = source instanceof Response ? source : await request(source);
   if (response instanceof Uint8Array) return response;
   const from = response.url || 'the given response';
   const moved = from.includes('/.vite/deps/')
     ? "; Vite before 8 moves the module away from its wasm: set optimizeDeps.exclude to ['tensorweft']"
     : '';
-  if (!response.ok) throw new TensorError('wasm-load', `init: could not load the wasm from ${from}: HTTP ${response.status}${moved}`);
-  // compileStreaming would refuse a server that does not call the file application/wasm; it is small enough to wait for.
+  if (!response.ok) fail('init', 'wasm-load', `could not load the wasm from ${from}: HTTP ${response.status}${moved}`);
+  // WebAssembly.compileStreaming would be a little faster, but refuses responses whose MIME type is not application/wasm.
   const bytes = new Uint8Array(await response.arrayBuffer());
-  if (!(bytes[0] === 0 && bytes[1] === 0x61 && bytes[2] === 0x73 && bytes[3] === 0x6d)) {
-    const html = bytes[0] === 0x3c ? ' (the server answered with a page; is the path right?)' : '';
-    throw new TensorError('wasm-load', `init: what was loaded from ${from} is not wasm${html}${moved}`);
+  const first = Array.from(bytes.subarray(0, MAGIC.length));
+  if (first.join() !== MAGIC.join()) {
+    const page = first[0] === 0x3c ? ' (the server answered with a page; is the path right?)' : '';
+    const why = `it begins with ${hex(first) || 'nothing'}, but ${hex(MAGIC)} is expected`;
+    fail('init', 'wasm-load', `what was loaded from ${from} is not wasm: ${why}${page}${moved}`);
   }
   return bytes;
 }
 
 /**
- * Fetches a file; in Node, whose `fetch` does not read files, reads it.
+ * Fetches the file. Node's `fetch` takes no file: URLs, so there the file is read.
  * @param {string | URL | Request} source
  */
 async function request(source) {
@@ -96,7 +121,7 @@ async function request(source) {
 export const hasWebGpu = () => Boolean(globalThis.navigator?.gpu);
 
 /**
- * To be called before anything is loaded: without WebGPU there is no use for the wasm.
+ * Throws if there is no WebGPU. It is called before the wasm is loaded, which would be of no use then.
  * @param {string} op
  */
 export function needWebGpu(op) {

@@ -1,8 +1,6 @@
 // The op table. Adding an op to JavaScript is one row here and one member of Tensor in types/tensor.d.ts.
 
-import { finite, IDS_MAX, isHalf, u32, u32s } from './arguments.js';
-import { fail } from './errors.js';
-import { show } from './show.js';
+import { finite, IDS_MAX, isHalf, refuse, u32, u32s } from './arguments.js';
 
 /**
  * @import { OpName } from './types/context.js'
@@ -10,7 +8,7 @@ import { show } from './show.js';
  */
 
 /**
- * Checks one argument, and gives what wasm takes in its place.
+ * Checks one argument, and returns what wasm takes in its place.
  * @typedef {(op: string, value: unknown) => unknown} Check
  */
 
@@ -34,13 +32,13 @@ const whole = (name) => (op, value) => u32(op, name, value);
 const number = (name, otherwise) => (op, value) => finite(op, name, value === undefined ? otherwise : value);
 
 /**
- * For a default that wasm knows from the shapes: NaN asks for it.
+ * An argument that may be left out; wasm then gets NaN and takes the default from the shapes.
  * @type {(check: Check) => Check}
  */
 const optional = (check) => (op, value) => (value === undefined ? NaN : check(op, value));
 
 /**
- * One of a few names, as its place among them from 1 on; 0 if not given.
+ * One of a few names. wasm gets its place among them, counted from 1, or 0 if it was left out.
  * @type {(name: string, ...names: string[]) => Check}
  */
 const oneOf =
@@ -48,12 +46,12 @@ const oneOf =
   (op, value) => {
     if (value === undefined) return 0;
     const place = names.indexOf(/** @type {string} */ (value)) + 1;
-    return place || fail(op, 'invalid-argument', `${name} is ${show(value)}, but one of ${names.join(', ')} is expected`);
+    return place || refuse(op, name, value, `one of ${names.join(', ')}`);
   };
 
 /**
- * The rows by name.
- * @param {(name: string) => Check} tensor the check for a tensor, which only Tensor can do
+ * The op table: for each method its checks, one an argument.
+ * @param {(name: string) => Check} tensor makes the check for a tensor; only the class Tensor can tell what is one
  * @returns {Table}
  */
 export const table = (tensor) => ({

@@ -1,4 +1,4 @@
-// Scopes: what is made while one is open belongs to it, and ends with it unless it is returned.
+// Scopes. What is made while a scope is open belongs to it, and is disposed of when it ends, unless its function returned it.
 
 import { KEY } from './handles.js';
 
@@ -7,14 +7,14 @@ import { KEY } from './handles.js';
  * @typedef {{ dispose(): void, [KEY](): void }} Owned
  */
 
-/** The open scopes of a context, the innermost last. */
+/** The scopes of one context that are open now; the innermost is the last. */
 export class Scopes {
   /** @type {Set<Owned>[]} */
   #open = [];
 
   /**
-   * Takes in what was just made: the innermost scope owns it. Without a scope it is registered with the garbage collector; since
-   * that costs as much as an op, what a scope will dispose of is not.
+   * Hands a new tensor or cache to the innermost scope. Only without one is it registered with the garbage collector: registering
+   * takes as long as an op, and a scope disposes of its own anyway.
    * @param {Owned} value
    */
   made(value) {
@@ -38,7 +38,7 @@ export class Scopes {
   }
 
   /**
-   * Runs `f` in a scope of its own and disposes of all it made but what `keep` finds in its result.
+   * Runs `f` in a new scope, and then disposes of all that it made, except what `keep` finds in its result.
    * @template T
    * @param {() => T} f
    * @param {(result: T) => Set<unknown>} [keep]
@@ -64,7 +64,7 @@ export class Scopes {
 }
 
 /**
- * All that is wanted of a result: itself, or what is in its arrays and plain objects, however deep.
+ * The wanted values in a result: the result itself, or any in its arrays and plain objects, at any depth.
  * @param {unknown} result
  * @param {(value: unknown) => boolean} wanted
  */

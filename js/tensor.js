@@ -1,11 +1,10 @@
-// The class of tensors: a handle, its shape, and the methods of the op table.
+// The class Tensor: a handle and its shape. Most of its methods come from the op table.
 
-import { F16, F32 } from './arguments.js';
+import { F16, F32, refuseObject } from './arguments.js';
 import { fail } from './errors.js';
 import { DISPOSE, guard, KEY, registries } from './handles.js';
 import { memory } from './load.js';
 import { table } from './ops.js';
-import { className, show } from './show.js';
 import * as wasm from './tensorweft.js';
 
 /**
@@ -16,13 +15,14 @@ import * as wasm from './tensorweft.js';
  */
 
 /**
- * Where wasm leaves rank, dimensions and dtype of the last result: reading them there is quicker than a call.
+ * A view of wasm memory. Each op leaves there the rank, the dimensions and the dtype of its result, which is faster than asking for
+ * them by a call.
  * @type {Uint32Array | undefined}
  */
 let last;
 
 function lastResult() {
-  // When wasm memory grows, views of it lose their length.
+  // When wasm memory grows, older views of it become empty.
   if (!last?.length) last = new Uint32Array(memory.buffer, wasm.shapeAddress(), 10);
   return last;
 }
@@ -38,13 +38,13 @@ function lastShape(handle) {
 }
 
 /**
- * The handle of a tensor, or an error for what is none or was disposed.
- * @type {(op: string, name: string, value: unknown) => number}
+ * The handle of a tensor. Throws if `value` is not a tensor, or was disposed.
+ * @type {(op: string, name: string, value: unknown, expected?: string) => number}
  */
 export let handleOf;
 
 /**
- * A tensor of the handle that wasm gave last.
+ * A new tensor for a handle, which must be the latest that wasm returned: its shape is read from the view above.
  * @type {(context: Context, handle: number) => Published}
  */
 export let makeTensor;
@@ -54,7 +54,7 @@ export let makeTensor;
  * @implements {Omit<Published, Row>}
  */
 export class Tensor {
-  static name = 'Tensor'; // also when minified
+  static name = 'Tensor'; // minified code keeps this name
 
   #context;
   /** @type {number | undefined} */
@@ -69,7 +69,7 @@ export class Tensor {
    * @param {number} handle
    */
   constructor(key, context, handle) {
-    guard(key, 'Tensor');
+    guard(key, 'Tensor', 'tensors come from a Context and from ops');
     this.#context = context;
     this.#handle = handle;
     this.#shape = lastShape(handle);
@@ -80,19 +80,17 @@ export class Tensor {
   static {
     makeTensor = (context, handle) => /** @type {Tensor & Pick<Published, Row>} */ (new Tensor(KEY, context, handle));
 
-    handleOf = (op, name, value) => {
-      if (typeof value !== 'object' || value === null || !(#handle in value)) {
-        const why = className(value) === 'Tensor' ? ' (is it wrapped in a Proxy, or the package loaded twice?)' : '';
-        return fail(op, 'invalid-argument', `${name} is ${show(value)}, but a Tensor is expected${why}`);
-      }
-      return value.#live(op, name);
+    handleOf = (op, name, value, expected) => {
+      if (typeof value !== 'object' || value === null || !(#handle in value)) return refuseObject(op, name, value, 'Tensor', expected);
+      if (value.#handle === undefined) fail(op, 'disposed', `${name}, of shape [${value.#shape.join(', ')}], was disposed`);
+      return value.#handle;
     };
 
     const ops = table((name) => (op, value) => handleOf(op, name, value));
     for (const [name, checks] of Object.entries(ops)) {
       /** @type {Op} */
       const run = /** @type {any} */ (wasm)[name];
-      // Written out, since building lists of arguments would cost more than the call.
+      // Written out for up to five arguments: collecting them in arrays would take longer than the call itself.
       const [one, two, three, four, five] = checks;
       const method = {
         /** @type {(this: Tensor, a: unknown, b: unknown, c: unknown, d: unknown, e: unknown) => Tensor | Tensor[]} */
@@ -108,18 +106,9 @@ export class Tensor {
     }
   }
 
-  /** Has the handle freed when this object is collected. */
+  /** Registers the handle to be freed when this object is garbage-collected. */
   [KEY]() {
     registries.Tensor.register(this, /** @type {number} */ (this.#handle), this);
-  }
-
-  /**
-   * @param {string} op
-   * @param {string} name
-   */
-  #live(op, name) {
-    if (this.#handle === undefined) fail(op, 'disposed', `${name} of shape [${this.#shape.join(', ')}] was disposed`);
-    return this.#handle;
   }
 
   get shape() {
@@ -141,9 +130,9 @@ export class Tensor {
   /** @param {unknown} s */
   mulScalar(s) {
     const op = 'mulScalar';
-    const handle = handleOf(op, 'this', this);
+    const x = handleOf(op, 'this', this);
     const context = this.#context[KEY].handle;
-    const y = typeof s === 'number' ? wasm.scale(context, handle, s) : wasm.mulScalar(context, handle, handleOf(op, 's', s));
+    const y = typeof s === 'number' ? wasm.scale(context, x, s) : wasm.mulScalar(context, x, handleOf(op, 's', s, 'a number or a Tensor'));
     return makeTensor(this.#context, y);
   }
 

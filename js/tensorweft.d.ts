@@ -1,5 +1,5 @@
 // Types of the module that wasm-bindgen makes of src/js/, for the type check of this folder; tests/package/glue.test.mjs compares
-// them with the built module. A context `c`, a tensor and a cache are numbers on this side: handles.
+// them with the built module. Contexts (`c`), tensors and caches are numbers here: handles of what wasm holds.
 
 import type { AdapterInfo, Context } from './types/context.js';
 import type { ErrorCode, TensorError } from './types/errors.js';

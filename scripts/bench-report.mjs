@@ -1,5 +1,5 @@
-// Says of a committed run which bars it meets, draws its plots, and writes the README's table: `npm run bench:report`.
-// With --check only compares the README's table with the committed run, and fails where they differ.
+// Reports which of the required speeds the committed run reaches, draws its plots, and writes the README's table:
+// `npm run bench:report`. With --check it only compares the README's table with that run, and fails if they differ.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,14 +17,14 @@ const read = (name) => {
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined;
 };
 
-/** The README with the table of `run` between its marks. */
+/** The README's text with the table of `run` between the two marks. */
 export function withTable(text, run) {
   const [from, to] = MARKS.map((mark) => text.indexOf(mark));
   if (from < 0 || to < from) throw new Error(`README.md needs the lines ${MARKS.join(' and ')}`);
   return `${text.slice(0, from + MARKS[0].length)}\n${markdown(run)}\n${text.slice(to)}`;
 }
 
-/** Each plot as an SVG of its own, which follows the viewer's colour scheme. */
+/** Writes each plot as an SVG file whose colours follow the viewer's light or dark scheme. */
 async function drawAll(run) {
   await setup(['bench']);
   const { parseHTML } = await import('../bench/node_modules/linkedom/esm/index.js');

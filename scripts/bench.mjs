@@ -24,7 +24,7 @@ const TYPES = {
 };
 const PASSED = ['only', 'peers', 'rounds', 'small', 'seconds', 'vendor'];
 
-/** The page, static, in bench/dist/. */
+/** Builds the page into bench/dist/. */
 export async function buildPage({ ofPackage = true } = {}) {
   if (ofPackage || !existsSync(join(root, 'dist'))) await build();
   await setup(['bench']);
@@ -34,7 +34,7 @@ export async function buildPage({ ofPackage = true } = {}) {
   });
 }
 
-/** Serves the page on loopback, isolated so that its clock is fine; `posted(path, body)` gets what the page posts. */
+/** Serves the page on loopback, cross-origin isolated, which gives it a finer clock. `posted(path, body)` gets what the page posts. */
 export async function servePage(posted = () => {}) {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url, 'http://localhost');

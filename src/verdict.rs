@@ -19,7 +19,8 @@ pub(crate) struct Origin {
 
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {:?}", self.op, self.shape)
+        // The `_t` of Rust's names says nothing here, and JavaScript's lack it.
+        write!(f, "{} {:?}", self.op.strip_suffix("_t").unwrap_or(self.op), self.shape)
     }
 }
 
@@ -189,5 +190,60 @@ impl Lineage {
             verdict.wait().await?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{About, Lineage, Origin, Verdict};
+    use crate::error::ErrorKind;
+
+    fn origin(op: &'static str, shape: &[usize]) -> Origin {
+        Origin { op, shape: shape.into() }
+    }
+
+    fn told(verdict: &Verdict, kind: ErrorKind) -> String {
+        verdict.settle(Err(kind));
+        let mut lineage = Lineage::default();
+        lineage.add(verdict);
+        lineage.failed().map(|error| error.to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_fault_names_the_op_and_the_shape() {
+        let refused = || ErrorKind::Internal("refused".into());
+        let op = Verdict::new(About::Op(origin("mm", &[2, 3])));
+        assert_eq!(told(&op, refused()), "mm: [2, 3]: refused");
+        let about = About::Allocation { origin: origin("add_t", &[4, 1]), bytes: 256, live: 512 };
+        let text = "add_t: out of GPU memory: 256 bytes for [4, 1], with 512 bytes in use: none left";
+        assert_eq!(told(&Verdict::new(about), ErrorKind::OutOfMemory("none left".into())), text);
+        let one = Verdict::of_batch();
+        one.recorded(vec![origin("relu_t", &[7])]);
+        assert_eq!(told(&one, refused()), "relu_t: [7]: refused");
+        let many = Verdict::of_batch();
+        many.recorded((1..7).map(|n| origin("relu_t", &[n])).collect());
+        let text = "relu_t: one of 6 ops submitted together, relu [1] · relu [2] · relu [3] · relu [4] …: refused";
+        assert_eq!(told(&many, refused()), text);
+    }
+
+    #[test]
+    fn a_lost_device_is_about_nothing_else() {
+        let op = Verdict::new(About::Op(origin("mm", &[2, 3])));
+        assert_eq!(told(&op, ErrorKind::DeviceLost("reset".into())), "mm: the GPU device is lost: reset");
+    }
+
+    #[test]
+    fn lineages_merge_in_order_and_forget_what_passed() {
+        let [a, b, c] = [1, 2, 3].map(|n| Verdict::new(About::Op(origin("mm", &[n]))));
+        let (mut ours, mut theirs) = (Lineage::default(), Lineage::default());
+        [&a, &c].into_iter().for_each(|v| ours.add(v));
+        [&a, &b, &c].into_iter().for_each(|v| theirs.add(v));
+        ours.merge(&theirs);
+        let ids = |l: &Lineage| l.all().iter().map(|v| v.0.id.1).collect::<Vec<_>>();
+        assert_eq!(ids(&ours), [&a, &b, &c].map(|v| v.0.id.1));
+        b.settle(Ok(()));
+        let d = Verdict::of_batch();
+        ours.merge(&Lineage::of(&d));
+        assert_eq!(ids(&ours), [&a, &c, &d].map(|v| v.0.id.1));
     }
 }

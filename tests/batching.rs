@@ -1,12 +1,11 @@
-//! What reaches the GPU: how many submits, buffers and bind groups a model's layer costs, and memory
-//! that stays flat.
+//! What reaches the GPU: how many submits, buffers and bind groups a model's layer costs, and that memory does not grow.
 
 use futures_util::future::join_all;
 use tensorweft::{Activation, Context, Tensor};
 
 use crate::check::Rng;
 
-/// A transformer layer's weights, resident.
+/// A transformer layer's weights, on the GPU.
 struct Layer {
     norm: Tensor,
     qkv: [Tensor; 3],
@@ -70,7 +69,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// What a layer does in a row is one dispatch, and needs nothing new the second time.
+    /// Each op that does several steps of a layer at once is one dispatch, and makes no buffer the second time.
     async fn fused_ops_are_one_dispatch() {
         let ctx = crate::own().await;
         let x = ctx.tensor(&Rng::new("x").unit((T * D) as usize), &[T as usize, D as usize]);
@@ -90,7 +89,7 @@ gpu_test! {
                 assert_eq!(after.bind_groups_created, before.bind_groups_created, "bind groups");
             }
         }
-        // Both results are counted, and given back.
+        // An op of two results counts as two tensors, and gives both back.
         let before = ctx.memory();
         let pair = ctx.add_rmsnorm_t(&x, &x, &w, T, D, 1e-5);
         assert_eq!(ctx.memory().tensors, before.tensors + 2);
@@ -124,7 +123,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// Host-array ops that are started together share the trip.
+    /// Host-array ops that are started together share submits.
     async fn concurrent_reads_share_a_submit() {
         let ctx = crate::own().await;
         let x: Vec<f32> = (0..100).map(|i| i as f32).collect();
@@ -190,7 +189,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// A recycled buffer shows nothing of its past.
+    /// A recycled buffer shows nothing of what it held before.
     async fn recycled_buffers_are_clean(ctx) {
         for round in 0..6 {
             let seven = ctx.tensor(&vec![7.0; 1000], &[1000]);
@@ -207,7 +206,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// Parameters belong to their op, however many are queued before the submit.
+    /// Each op keeps its own parameters, however many ops are queued before the submit.
     async fn a_thousand_parameters_in_one_batch(ctx) {
         let x = ctx.tensor(&[1.0, 2.0, 3.0, 4.0], &[1, 4]);
         let scaled: Vec<Tensor> = (0..1000).map(|i| ctx.mm_bt(&x, &x, 1, 1, 4, i as f32)).collect();

@@ -1,11 +1,10 @@
-//! What a case is, how far a result may stray from float64, and the one reader of many cases.
+//! What a case is, how far a result may stray from float64, and the function that runs and compares many cases.
 
 use futures_util::future::join_all;
 use tensorweft::{Context, Tensor};
 
 /// A queued op beside what it must give.
 pub(crate) struct Case {
-    pub(crate) op: &'static str,
     /// The op's arguments, in words.
     pub(crate) label: String,
     pub(crate) got: Tensor,
@@ -15,8 +14,14 @@ pub(crate) struct Case {
     pub(crate) bound: Vec<f64>,
 }
 
-/// A case not queued yet, so that a long list of rows needs no memory.
-pub(crate) type Row = Box<dyn FnOnce(&Context) -> Case>;
+/// A case of an op, not queued yet, so that a long list of rows needs no memory.
+pub(crate) struct Row {
+    pub(crate) op: &'static str,
+    pub(crate) case: Box<dyn FnOnce(&Context) -> Case>,
+}
+
+/// How far each element of a result may be from what is wanted.
+pub(crate) type Bound = fn(&[f64]) -> Vec<f64>;
 
 /// Seeded numbers, the same on every machine (SplitMix64).
 pub(crate) struct Rng(u64);
@@ -59,7 +64,7 @@ impl Rng {
     }
 }
 
-/// The contract's rule of numbers, one function for each family of ops.
+/// How far results may stray from float64, one function for each family of ops.
 pub(crate) mod bound {
     use crate::reference;
 
@@ -115,23 +120,24 @@ pub(crate) async fn check(ctx: &Context, rows: Vec<Row>) {
     let mut wrong = Vec::new();
     let mut worst = (0.0, String::new());
     loop {
-        let mut batch: Vec<Case> = Vec::new();
+        let mut batch: Vec<(&str, Case)> = Vec::new();
         let mut elements = 0;
         while batch.len() < 256 && elements < 1 << 20 {
             let Some(row) = rows.next() else { break };
-            let case = row(ctx);
+            let case = (row.case)(ctx);
             elements += case.want.len();
-            batch.push(case);
+            batch.push((row.op, case));
         }
         if batch.is_empty() {
             break;
         }
-        let reads = join_all(batch.iter().map(|case| ctx.to_vec(&case.got))).await;
-        for (case, read) in batch.iter().zip(reads) {
+        let reads = join_all(batch.iter().map(|(_, case)| ctx.to_vec(&case.got))).await;
+        for ((op, case), read) in batch.iter().zip(reads) {
+            let name = format!("{op} {}", case.label);
             match read.map_err(|e| e.to_string()).and_then(|got| compare(case, &got)) {
-                Ok(share) if share > worst.0 => worst = (share, case.label.clone()),
+                Ok(share) if share > worst.0 => worst = (share, name),
                 Ok(_) => {}
-                Err(text) => wrong.push(format!("{} {}: {text}", case.op, case.label)),
+                Err(text) => wrong.push(format!("{name}: {text}")),
             }
         }
     }

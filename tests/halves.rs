@@ -1,9 +1,12 @@
 //! f16 storage: which values it holds, that no op minds it, and half the memory.
 
-use tensorweft::{Context, Dtype, Tensor};
+use std::collections::BTreeSet;
+
+use tensorweft::{Dtype, Tensor, kernels_of};
 
 use crate::check::{Rng, bits, bound, close, read_all};
 use crate::reference::{half, widen};
+use crate::table::{find, input, table};
 
 const F16: Dtype = Dtype::F16;
 const F32: Dtype = Dtype::F32;
@@ -20,13 +23,13 @@ fn value(bits: u16) -> f32 {
     if bits >> 15 == 1 { -size } else { size }
 }
 
-/// Bits, with one NaN for all.
+/// Bits, the same for every NaN.
 fn plain(x: &[f32]) -> Vec<u32> {
     x.iter().map(|x| if x.is_nan() { f32::NAN } else { *x }.to_bits()).collect()
 }
 
 gpu_test! {
-    /// All 65,536, subnormals, infinities and NaN among them, as they are read, converted and converted back.
+    /// All 65,536, subnormals, infinities and NaN among them: read, converted to f32, and converted back.
     async fn every_half_is_exact(ctx) {
         let all: Vec<u16> = (0..=u16::MAX).collect();
         let want: Vec<f32> = all.iter().map(|bits| value(*bits)).collect();
@@ -41,11 +44,11 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// Each half, what lies in the middle of it and the next, and the floats beside that middle.
+    /// Each half, the middle between it and the next, and the floats just below and above that middle.
     async fn rounding_is_to_nearest_ties_to_even(ctx) {
         let mut x = Vec::new();
         for bits in 0..0x7c00u16 {
-            // In f64 a middle is exact; below all halves' last bit it is so in f32 too.
+            // A middle has one bit more than a half, so an f32 holds it exactly.
             let next = if bits == 0x7bff { 65_536.0 } else { value(bits + 1) };
             let middle = (value(bits) + next) / 2.0;
             for at in [value(bits), middle.next_down(), middle, middle.next_up()] {
@@ -66,7 +69,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// Lengths that fill no whole word or vector, from a pool whose buffers hold other things.
+    /// Lengths that fill no whole word or vector, in recycled buffers that hold NaN.
     async fn any_length_works(ctx) {
         for n in (0..20).chain([255, 256, 257, 1023, 1025, 4097, 70_001, 262_145]) {
             let x = Rng::new("lengths").values(n, -9.0, 9.0);
@@ -85,60 +88,44 @@ gpu_test! {
 gpu_test! {
     /// Whatever input is stored as f16, the result is that of the same values in f32, and is f32.
     async fn no_op_minds_f16(ctx) {
-        let mut rng = Rng::new("no op minds");
-        // Odd sizes: rows begin in the middle of words.
-        let mut make = |rows: usize, cols: usize| {
-            let x: Vec<f32> = rng.unit(rows * cols).into_iter().map(|x| half(x.abs() + 0.1)).collect();
-            [ctx.tensor(&x, &[rows, cols]), ctx.tensor_f16(&x, &[rows, cols])]
-        };
-        let (a, b, w, one, heads) = (make(5, 7), make(5, 7), make(1, 7), make(1, 1), make(5, 6));
-        type Run = fn(&Context, &Tensor, &Tensor, &Tensor, &Tensor, &Tensor) -> Tensor;
-        let ops: [(&str, Run); 27] = [
-            ("mm", |c, a, b, _, _, _| c.mm(a, &c.dup(b, vec![7, 5]), 5, 7, 5)),
-            ("mm_bt", |c, a, b, _, _, _| c.mm_bt(a, b, 5, 5, 7, 0.5)),
-            ("silu_t", |c, a, _, _, _, _| c.silu_t(a)),
-            ("sigmoid_t", |c, a, _, _, _, _| c.sigmoid_t(a)),
-            ("sqrt_t", |c, a, _, _, _, _| c.sqrt_t(a)),
-            ("gelu_t", |c, a, _, _, _, _| c.gelu_t(a)),
-            ("gelu_tanh_t", |c, a, _, _, _, _| c.gelu_tanh_t(a)),
-            ("relu_t", |c, a, _, _, _, _| c.relu_t(a)),
-            ("add_t", |c, a, b, _, _, _| c.add_t(a, b)),
-            ("sub_t", |c, a, b, _, _, _| c.sub_t(a, b)),
-            ("mul_t", |c, a, b, _, _, _| c.mul_t(a, b)),
-            ("div_t", |c, a, b, _, _, _| c.div_t(a, b)),
-            ("mul_scalar_t", |c, a, _, _, one, _| c.mul_scalar_t(a, one)),
-            ("scale_t", |c, a, _, _, _, _| c.scale_t(a, 3.0)),
-            ("add_bias_t", |c, a, _, w, _, _| c.add_bias_t(a, w)),
-            ("gather0", |c, a, _, _, _, _| c.gather0(a, &[4, 0, 1, 1], 7)),
-            ("transpose2d_t", |c, a, _, _, _, _| c.transpose2d_t(a, 5, 7)),
-            ("softmax_t", |c, a, _, _, _, _| c.softmax_t(a, 5, 7)),
-            ("rmsnorm_t", |c, a, _, w, _, _| c.rmsnorm_t(a, w, 5, 7, 1e-5)),
-            ("layernorm_t", |c, a, b, w, _, _| c.layernorm_t(a, w, &c.gather0(b, &[2], 7), 5, 7, 1e-5)),
-            ("rope_t", |c, _, _, _, _, x| c.rope_t(x, 5, 3, 2, 1e4)),
-            ("rope_off_t", |c, _, _, _, _, x| c.rope_off_t(x, 5, 3, 2, 1e4, 9)),
-            ("mha_decode_t", |c, a, b, w, _, _| c.mha_decode_t(w, a, b, 1, 1, 7, 4)),
-            ("mha_causal_t", |c, _, _, _, _, x| c.mha_causal_t(x, x, x, 5, 3, 3, 2)),
-            ("mha_causal_off_t", |c, a, b, w, _, _| c.mha_causal_off_t(w, a, b, 1, 1, 1, 7, 3)),
-            ("attention_t", |c, a, b, _, _, x| c.attention_t(a, b, x, 5, 5, 7, 6, 0.3)),
-            ("add_t, one handle", |c, a, _, _, _, _| c.add_t(a, a)),
-        ];
-        for (op, run) in ops {
-            let wide = run(ctx, &a[0], &b[0], &w[0], &one[0], &heads[0]);
+        let kernels: BTreeSet<String> = tensorweft::kernels().into_iter().map(|kernel| kernel.name).collect();
+        let (mut calls, mut results) = (Vec::new(), Vec::new());
+        for op in table() {
+            let name = op.name;
+            let mut rng = Rng::new(name);
+            // All values are positive, so that nothing cancels.
+            let wide: Vec<Tensor> = op.inputs.iter()
+                .map(|&shape| input(ctx, shape, |n| rng.unit(n).into_iter().map(|x| half(x.abs() + 0.1)).collect()))
+                .collect();
+            let halves: Vec<Tensor> = wide.iter().map(|x| ctx.to_dtype(x, F16)).collect();
+            let want = op.run(ctx, &wide.iter().collect::<Vec<_>>());
+            // In a pipeline of its own for f16 a driver may fuse otherwise, unless the op computes nothing.
+            let rounds = find(name).small().into_iter().any(|row| (row.case)(ctx).bound.iter().any(|bound| *bound > 0.0));
+            let apart = rounds && kernels_of(name).iter().any(|kernel| kernels.contains(&format!("{kernel}_F16")));
             // Each input for itself, then all.
-            for halves in [0b00001, 0b00010, 0b00100, 0b01000, 0b10000, 0b11111] {
-                let [a, b, w, one, heads] = [(0, &a), (1, &b), (2, &w), (3, &one), (4, &heads)].map(|(i, t)| &t[halves >> i & 1]);
-                let got = run(ctx, a, b, w, one, heads);
-                assert_eq!((got.dtype(), got.shape()), (F32, wide.shape()), "{op}");
-                let [got, want] = &read_all(ctx, &[got, wide.clone()]).await[..] else { unreachable!() };
-                if ["mm", "mm_bt", "mha_decode_t", "mha_causal_t", "mha_causal_off_t", "attention_t"].contains(&op) {
-                    // Another pipeline, in which a driver may fuse otherwise. All values are positive: nothing cancels.
-                    let want = widen(want);
-                    close(got, &want, &bound::elementwise(&want)).unwrap_or_else(|text| panic!("{op}: {text}"));
-                } else {
-                    assert_eq!(bits(got), bits(want), "{op} with f16 {halves:05b}");
+            for only in (0..wide.len()).map(Some).chain([None]) {
+                let place = |i| if only.is_none_or(|only| only == i) { &halves[i] } else { &wide[i] };
+                let got = op.run(ctx, &(0..wide.len()).map(place).collect::<Vec<_>>());
+                for (got, want) in got.into_iter().zip(&want) {
+                    // A new shape is the same buffer.
+                    assert_eq!(got.dtype(), if name == "dup" { F16 } else { F32 }, "{name}");
+                    assert_eq!(got.shape(), want.shape(), "{name}");
+                    let call = only.map_or(format!("{name}, all as f16"), |i| format!("{name}, input {i} as f16"));
+                    calls.push((call, apart));
+                    results.extend([got, want.clone()]);
                 }
             }
         }
+        for ((call, apart), pair) in calls.iter().zip(read_all(ctx, &results).await.chunks(2)) {
+            let (got, want) = (&pair[0], &pair[1]);
+            if *apart {
+                let want = widen(want);
+                close(got, &want, &bound::elementwise(&want)).unwrap_or_else(|text| panic!("{call}: {text}"));
+            } else {
+                assert_eq!(bits(got), bits(want), "{call}");
+            }
+        }
+        println!("{} results", calls.len());
     }
 }
 
@@ -147,7 +134,7 @@ gpu_test! {
         let ctx = crate::own().await;
         let x = ctx.tensor_f16(&[1.0, 2.0, 3.0], &[3]);
         assert_eq!((ctx.tensor(&[1.0], &[1]).dtype(), ctx.empty(&[2]).dtype()), (F32, F32));
-        // A new shape stores nothing anew; what is stored so already is the same buffer.
+        // A new shape is the same buffer, and so is f16 converted to f16.
         let before = ctx.stats();
         let same = ctx.to_dtype(&ctx.dup(&x, vec![3, 1]), F16);
         assert_eq!((same.dtype(), same.shape()), (F16, &[3, 1][..]));
@@ -165,7 +152,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// The cost of an f16 operand is not a copy of it in f32.
+    /// Ops that read f16 themselves make no f32 copy of it.
     async fn half_the_bytes() {
         let ctx = crate::own().await;
         const N: usize = 1 << 20;
@@ -203,7 +190,7 @@ gpu_test! {
             let mut rng = Rng::new("a cache of halves");
             let (mut k, mut v) = (vec![0.0; capacity * width], vec![0.0; capacity * width]);
             let kept = |x: &f32| if dtype == F16 { half(*x) } else { *x };
-            // The rows from `at` on, from either dtype.
+            // Goes back to `at` rows and appends so many, which are stored as either dtype.
             for (at, rows, stored) in [(0, 1, F32), (1, 2, F16), (3, 0, F16), (3, 3, F32), (6, 1, F16), (2, 1, F32), (3, 5, F32), (8, 1, F16)] {
                 cache.truncate(at);
                 let [new_k, new_v] = [0, 1].map(|_| rng.unit(rows * width).iter().map(|x| if stored == F16 { half(*x) } else { *x }).collect::<Vec<f32>>());
@@ -214,7 +201,7 @@ gpu_test! {
                 }
                 assert_eq!(read_all(ctx, &[cache.k(), cache.v()]).await, [k.clone(), v.clone()], "width {width}, rows {rows} at {at}");
             }
-            // Its own rows, from the buffer that is written.
+            // Its own rows, read from the buffers that are written.
             cache.truncate(0);
             cache.append(&cache.v(), &cache.k()).expect("room");
             assert_eq!(read_all(ctx, &[cache.k(), cache.v()]).await, [v, k], "width {width}, swapped");
@@ -224,7 +211,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// Turned in f32, stored as halves.
+    /// Keys are turned in f32 and then stored as halves.
     async fn a_cache_of_halves_takes_turned_keys(ctx) {
         let mut rng = Rng::new("turned halves");
         for dh in [6, 8] {

@@ -5,7 +5,7 @@ use naga::proc::{Layouter, TypeResolution};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use naga::{AddressSpace, ShaderStage, StorageAccess, TypeInner};
 
-/// WebGPU's defaults.
+/// The limits of every WebGPU device.
 const INVOCATIONS: u32 = 256;
 const WORKGROUP_BYTES: u32 = 16_384;
 const STORAGE_BUFFERS: u32 = 8;

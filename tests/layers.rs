@@ -220,3 +220,25 @@ fn every_file_opens_with_its_role() {
         assert!(text.starts_with("// "), "{file} does not say what it computes");
     }
 }
+
+/// The names of the functions of `impl Context` in an ops file that give tensors.
+fn ops(text: &str) -> impl Iterator<Item = &str> {
+    let bodies = text.split("\nimpl Context {").skip(1).filter_map(|rest| rest.split("\n}").next());
+    bodies.flat_map(|body| body.split("    pub fn ").skip(1)).filter_map(|function| {
+        let (head, _) = function.split_once('{')?;
+        let gives = head.contains("-> Tensor ") || head.contains("-> (Tensor, Tensor) ");
+        gives.then(|| head.split('(').next()).flatten()
+    })
+}
+
+/// What gives a tensor and is no op is not in `src/ops`.
+#[test]
+fn every_op_is_in_the_table() {
+    let sources = files("src/ops", "rs");
+    let found: BTreeSet<&str> = sources.iter().flat_map(|(_, text)| ops(text)).collect();
+    let table: BTreeSet<&str> = crate::table::table().iter().map(|op| op.name).collect();
+    let missing: Vec<_> = found.difference(&table).collect();
+    assert!(missing.is_empty(), "{missing:?} have no line in tests/table/mod.rs");
+    let others: Vec<_> = table.difference(&found).collect();
+    assert_eq!(others, [&"to_dtype"], "in the table, but not in src/ops");
+}

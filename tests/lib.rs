@@ -1,4 +1,4 @@
-//! The one test binary: the same rows run natively and in a browser, and only this file knows which.
+//! The one test binary: the same tests run natively and in a browser.
 //!
 //! Natively: `cargo test`. In a browser: `cargo test --target wasm32-unknown-unknown` with
 //! `wasm-bindgen-test-runner` as the runner. Both need a WebGPU adapter (a software one will do):
@@ -10,7 +10,7 @@ use tensorweft::Context;
 #[cfg(target_arch = "wasm32")]
 wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_browser);
 
-/// Declares an async test for both worlds. With an argument it gets the context that all tests share,
+/// Declares an async test for native runs and for browsers. With an argument it gets the context that all tests share,
 /// so that every test meets the pools and caches that the others left behind.
 macro_rules! gpu_test {
     ($(#[$meta:meta])* async fn $name:ident($ctx:ident) $body:block) => {
@@ -57,11 +57,11 @@ async fn shared() -> &'static Context {
     SHARED.with(|cell| *cell.get_or_init(|| ctx))
 }
 
-mod cases;
 mod check;
 mod reference;
 #[allow(clippy::allow_attributes_without_reason, reason = "a copy of the contract's own file")]
 mod seed_api;
+mod table;
 
 mod batching;
 mod contexts;

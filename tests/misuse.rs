@@ -4,6 +4,7 @@
 use tensorweft::{Activation, Context, Dtype, Tensor};
 
 use crate::check::read_all;
+use crate::table::{WIDE, input, table};
 
 /// op, code, the misuse
 type Misuse = (&'static str, &'static str, fn(&Context) -> Tensor);
@@ -44,21 +45,12 @@ const MISUSES: &[Misuse] = &[
     ("mm_bt", SHAPE, |c| c.mm_bt(&t(c, &[2, 3]), &t(c, &[5, 4]), 2, 5, 3, 1.0)),
     ("mm_bt", SHAPE, |c| c.mm_bt(&t(c, &[2, 3]), &t(c, &[5, 3]), 2, 3, 5, 1.0)),
     ("mm_bt", SHAPE, |c| c.mm_bt(&t(c, &[2, 3]), &half(c, &[5, 4]), 2, 5, 3, 1.0)),
-    // Elementwise: no broadcasting.
-    ("add_t", SHAPE, |c| c.add_t(&t(c, &[2, 3]), &t(c, &[3]))),
-    ("add_t", SHAPE, |c| c.add_t(&t(c, &[2, 3]), &t(c, &[2, 1]))),
-    ("add_t", SHAPE, |c| c.add_t(&t(c, &[2, 3]), &t(c, &[1]))),
-    ("sub_t", SHAPE, |c| c.sub_t(&t(c, &[1]), &t(c, &[2, 3]))),
-    ("mul_t", SHAPE, |c| c.mul_t(&t(c, &[4]), &t(c, &[5]))),
-    ("div_t", SHAPE, |c| c.div_t(&t(c, &[0]), &t(c, &[1]))),
+    // Elementwise.
     ("mul_scalar_t", SHAPE, |c| c.mul_scalar_t(&t(c, &[4]), &t(c, &[2]))),
     ("mul_scalar_t", SHAPE, |c| c.mul_scalar_t(&t(c, &[4]), &t(c, &[0]))),
     ("add_bias_t", SHAPE, |c| c.add_bias_t(&t(c, &[2, 3]), &t(c, &[4]))),
     ("add_bias_t", SHAPE, |c| c.add_bias_t(&t(c, &[2, 3]), &t(c, &[0]))),
     ("add_bias_act_t", SHAPE, |c| c.add_bias_act_t(&t(c, &[2, 3]), &t(c, &[4]), Activation::Gelu)),
-    ("swiglu_t", SHAPE, |c| c.swiglu_t(&t(c, &[2, 3]), &t(c, &[3]))),
-    ("geglu_t", SHAPE, |c| c.geglu_t(&t(c, &[0]), &t(c, &[1]))),
-    ("geglu_tanh_t", SHAPE, |c| c.geglu_tanh_t(&t(c, &[4]), &t(c, &[5]))),
     // Moving data.
     ("dup", SHAPE, |c| c.dup(&t(c, &[2, 3]), vec![2, 2])),
     ("dup", SHAPE, |c| c.dup(&t(c, &[2, 3]), vec![])),
@@ -164,7 +156,29 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// Without elements whatever the other dimensions are, also where their product is more than a usize.
+    /// No op broadcasts one of two equal inputs: one element more, one less, none, one alone and one row are errors.
+    async fn lengths_that_differ_are_an_error(ctx) {
+        let mut calls = 0;
+        for op in table().into_iter().filter(|op| op.inputs == [WIDE; 2]) {
+            let good = input(ctx, WIDE, |n| vec![1.0; n]);
+            for n in [good.len() + 1, good.len() - 1, good.len() - 7, 0, 1, 7] {
+                let other = t(ctx, &[n]);
+                for tensors in [[&good, &other], [&other, &good]] {
+                    for y in op.run(ctx, &tensors) {
+                        let error = y.error().unwrap_or_else(|| panic!("{} takes {n} elements for {}", op.name, good.len()));
+                        assert_eq!((error.op(), error.code()), (op.name, SHAPE));
+                    }
+                    calls += 1;
+                }
+            }
+        }
+        assert!(calls > 0);
+        println!("{calls} calls");
+    }
+}
+
+gpu_test! {
+    /// A shape with a 0 has no elements, also where the product of its other sizes is more than a usize.
     async fn nothing_times_anything_is_nothing(ctx) {
         for shape in [[usize::MAX, usize::MAX, 0], [0, usize::MAX, 2], [usize::MAX, 0, usize::MAX]] {
             let x = ctx.relu_t(&ctx.dup(&ctx.empty(&shape), vec![usize::MAX, 2, 0]));
@@ -180,35 +194,31 @@ gpu_test! {
     async fn errors_are_handed_on(ctx) {
         let bad = ctx.mm(&t(ctx, &[2, 3]), &t(ctx, &[4, 5]), 2, 3, 5);
         let ok = t(ctx, &[1]);
-        let (x, y) = (&bad, &ok);
-        let further = [
-            ctx.mm(x, y, 1, 1, 1), ctx.mm(y, x, 1, 1, 1), ctx.mm_bt(x, y, 1, 1, 1, 1.0), ctx.mm_bt(y, x, 1, 1, 1, 1.0),
-            ctx.silu_t(x), ctx.sigmoid_t(x), ctx.sqrt_t(x), ctx.gelu_t(x), ctx.gelu_tanh_t(x), ctx.relu_t(x),
-            ctx.add_t(x, y), ctx.add_t(y, x), ctx.sub_t(y, x), ctx.mul_t(x, x), ctx.div_t(y, x),
-            ctx.mul_scalar_t(x, y), ctx.mul_scalar_t(y, x), ctx.add_bias_t(x, y), ctx.add_bias_t(y, x),
-            ctx.to_dtype(x, Dtype::F16), ctx.to_dtype(x, Dtype::F32), ctx.mm(x, &half(ctx, &[1]), 1, 1, 1),
-            ctx.dup(x, vec![1]), ctx.gather0(x, &[0], 1), ctx.transpose2d_t(x, 1, 1),
-            ctx.softmax_t(x, 1, 1), ctx.rmsnorm_t(x, y, 1, 1, 0.1), ctx.rmsnorm_t(y, x, 1, 1, 0.1),
-            ctx.layernorm_t(x, y, y, 1, 1, 0.1), ctx.layernorm_t(y, x, y, 1, 1, 0.1), ctx.layernorm_t(y, y, x, 1, 1, 0.1),
-            ctx.swiglu_t(x, y), ctx.swiglu_t(y, x), ctx.geglu_t(x, y), ctx.geglu_tanh_t(y, x),
-            ctx.add_bias_act_t(x, y, Activation::Relu), ctx.add_bias_act_t(y, x, Activation::Silu),
-            ctx.add_rmsnorm_t(x, y, y, 1, 1, 0.1).0, ctx.add_rmsnorm_t(y, x, y, 1, 1, 0.1).1, ctx.add_rmsnorm_t(y, y, x, 1, 1, 0.1).0,
-            ctx.add_layernorm_t(x, y, y, y, 1, 1, 0.1).1, ctx.add_layernorm_t(y, x, y, y, 1, 1, 0.1).0, ctx.add_layernorm_t(y, y, y, x, 1, 1, 0.1).1,
-            ctx.rope_t(x, 1, 1, 2, 1e4), ctx.rope_off_t(x, 1, 1, 2, 1e4, 1),
-            ctx.mha_decode_t(x, y, y, 1, 1, 1, 1), ctx.mha_decode_t(y, x, y, 1, 1, 1, 1), ctx.mha_decode_t(y, y, x, 1, 1, 1, 1),
-            ctx.mha_causal_t(x, y, y, 1, 1, 1, 1), ctx.mha_causal_off_t(y, y, x, 1, 1, 1, 1, 0),
-            ctx.attention_t(x, y, y, 1, 1, 1, 1, 1.0), ctx.attention_t(y, x, y, 1, 1, 1, 1, 1.0), ctx.attention_t(y, y, x, 1, 1, 1, 1, 1.0),
+        let mut further = vec![
+            ("to_dtype", ctx.to_dtype(&bad, Dtype::F16)),
+            ("mm", ctx.mm(&bad, &half(ctx, &[1]), 1, 1, 1)),
+            ("mm", ctx.mm(&half(ctx, &[1]), &bad, 1, 1, 1)),
         ];
-        for (i, t) in further.iter().enumerate() {
-            assert_eq!(t.error(), bad.error(), "op {i}");
-            assert_eq!(ctx.to_vec(t).await.err().as_ref(), bad.error(), "op {i}");
+        for op in table() {
+            let good: Vec<Tensor> = op.inputs.iter().map(|&shape| input(ctx, shape, |n| vec![1.0; n])).collect();
+            // In each place for itself, then in all.
+            for only in (0..good.len()).map(Some).chain([None]) {
+                let place = |(i, t)| if only.is_none_or(|only| only == i) { &bad } else { t };
+                let tensors: Vec<&Tensor> = good.iter().enumerate().map(place).collect();
+                further.extend(op.run(ctx, &tensors).into_iter().map(|y| (op.name, y)));
+            }
         }
+        for (op, t) in &further {
+            assert_eq!(t.error(), bad.error(), "{op}");
+            assert_eq!(ctx.to_vec(t).await.err().as_ref(), bad.error(), "{op}");
+        }
+        println!("{} results", further.len());
         let mut cache = ctx.kv_cache(2, 1);
         let error = cache.append(&bad, &ok).expect_err("a failed tensor");
         assert_eq!((error.op(), cache.len()), ("mm", 0));
         let error = cache.append_rope(&ok, &bad, 1, 1e4).expect_err("a failed tensor");
         assert_eq!((error.op(), cache.len()), ("mm", 0));
-        // The innocent argument is as good as before.
+        // The sound argument is as good as before.
         assert_eq!(ctx.to_vec(&ok).await.expect("a read"), [0.0]);
     }
 }
@@ -225,6 +235,12 @@ gpu_test! {
         let bad = ctx.gather0(&t(ctx, &[4, 3]), &[0, 77], 3);
         let text = bad.error().expect("an error").to_string();
         assert!(text.contains("77") && text.contains('4'), "{text}");
+        // So is the one that asks for too much.
+        let shapes = [vec![65_536, 65_536], vec![1 << 20, 1 << 11], vec![usize::MAX, 2]];
+        for shape in shapes {
+            let text = ctx.empty(&shape).error().expect("an error").to_string();
+            assert!(text.contains(&format!("{shape:?} wanted, at most")), "{text}");
+        }
     }
 }
 
@@ -232,32 +248,25 @@ gpu_test! {
     async fn tensors_of_two_contexts_do_not_mix(ctx) {
         let other = crate::own().await;
         let (mine, theirs) = (t(ctx, &[1, 1]), t(&other, &[1, 1]));
-        let one = t(ctx, &[1]);
-        let mixed = [
-            ("mm", ctx.mm(&mine, &theirs, 1, 1, 1)),
-            ("mm_bt", ctx.mm_bt(&theirs, &mine, 1, 1, 1, 1.0)),
-            ("relu_t", ctx.relu_t(&theirs)),
-            ("add_t", ctx.add_t(&mine, &theirs)),
-            ("mul_scalar_t", ctx.mul_scalar_t(&theirs, &one)),
-            ("gather0", ctx.gather0(&theirs, &[0], 1)),
-            ("dup", ctx.dup(&theirs, vec![1])),
-            ("to_dtype", ctx.to_dtype(&theirs, Dtype::F16)),
-            ("to_dtype", ctx.to_dtype(&theirs, Dtype::F32)),
-            ("mm", ctx.mm(&mine, &half(&other, &[1, 1]), 1, 1, 1)),
-            ("relu_t", ctx.relu_t(&half(&other, &[1, 1]))),
-            ("softmax_t", ctx.softmax_t(&theirs, 1, 1)),
-            ("layernorm_t", ctx.layernorm_t(&mine, &one, &theirs, 1, 1, 1e-5)),
-            ("swiglu_t", ctx.swiglu_t(&mine, &theirs)),
-            ("add_rmsnorm_t", ctx.add_rmsnorm_t(&mine, &theirs, &one, 1, 1, 1e-5).0),
-            ("add_layernorm_t", ctx.add_layernorm_t(&mine, &mine, &one, &theirs, 1, 1, 1e-5).1),
-            ("rope_t", ctx.rope_t(&t(&other, &[1, 2]), 1, 1, 2, 1e4)),
-            ("mha_decode_t", ctx.mha_decode_t(&mine, &theirs, &mine, 1, 1, 1, 1)),
-            ("attention_t", ctx.attention_t(&mine, &mine, &theirs, 1, 1, 1, 1, 1.0)),
-        ];
-        for (op, t) in mixed {
-            let error = t.error().unwrap_or_else(|| panic!("{op} mixes contexts"));
-            assert_eq!((error.op(), error.code()), (op, "wrong-context"));
+        let mut mixed = vec![("to_dtype", ctx.to_dtype(&theirs, Dtype::F16))];
+        for op in table() {
+            let make = |ctx: &Context| -> Vec<Tensor> {
+                op.inputs.iter().map(|&shape| input(ctx, shape, |n| vec![1.0; n])).collect()
+            };
+            let (good, strange) = (make(ctx), make(&other));
+            for (i, strange) in strange.iter().enumerate() {
+                for strange in [strange, &other.to_dtype(strange, Dtype::F16)] {
+                    let mut tensors: Vec<&Tensor> = good.iter().collect();
+                    tensors[i] = strange;
+                    mixed.extend(op.run(ctx, &tensors).into_iter().map(|y| (op.name, y)));
+                }
+            }
         }
+        for (op, t) in &mixed {
+            let error = t.error().unwrap_or_else(|| panic!("{op} mixes contexts"));
+            assert_eq!((error.op(), error.code()), (*op, "wrong-context"));
+        }
+        println!("{} results", mixed.len());
         assert_eq!(ctx.to_vec(&theirs).await.expect_err("not ours").code(), "wrong-context");
         let mut cache = ctx.kv_cache(2, 1);
         assert_eq!(cache.append(&mine, &theirs).expect_err("not ours").code(), "wrong-context");

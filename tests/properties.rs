@@ -1,10 +1,11 @@
 //! Random chains of ops. Chains of small integers have one right answer, so every bit is compared; the
 //! steps of a model are compared each from its own inputs.
 
-use tensorweft::{Context, Tensor};
+use tensorweft::{Context, Dtype, Tensor};
 
 use crate::check::{Rng, bits, bound, close, read_all};
 use crate::reference::{self, Heads};
+use crate::table::{input, table};
 
 /// A tensor beside its exact values, all of them integers below 2²⁴.
 #[derive(Clone)]
@@ -143,7 +144,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// Each step of a model is right for the numbers that the step before it gave.
+    /// Each step of a model is compared with float64 from the very numbers that the step before it gave.
     async fn a_model_step_by_step(ctx) {
         for (t, heads, wide) in [
             (1, Heads { hq: 4, hkv: 2, dh: 8 }, 50),
@@ -197,7 +198,7 @@ gpu_test! {
             let want: Vec<f64> = product.iter().enumerate().map(|(i, y)| y + f64::from(bias[i % wide])).collect();
             let slack = bound::mm(&r, &up, t, d, wide).into_iter().zip(bound::elementwise(&want));
             assert("up", &u, want, slack.map(|(mm, add)| mm + add).collect());
-            let want: Vec<f64> = u.iter().map(|&u| reference::unary("gelu_tanh_t")(f64::from(u))).collect();
+            let want: Vec<f64> = u.iter().map(|&u| reference::gelu_tanh(f64::from(u))).collect();
             assert("gelu", &g, want.clone(), bound::transcendental(&want));
             assert("down", &o, reference::mm(&g, &down, t, wide, d), bound::mm(&g, &down, t, wide, d));
             let want = reference::softmax(&o, d);
@@ -207,44 +208,42 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// One handle in every place gives what equal copies give.
+    /// One handle in every place where it fits gives what equal copies give, stored as f32 and as f16.
     async fn one_handle_in_every_place(ctx) {
-        let n = 24usize;
-        let data = Rng::new("alias").unit(n * n);
-        let x = ctx.tensor(&data, &[n, n]);
-        let copy = || ctx.tensor(&data, &[n, n]);
-        let row = ctx.gather0(&x, &[3], n);
-        let row_copy = || ctx.tensor(&data[3 * n..4 * n], &[1, n]);
-        let n32 = n as u32;
-        let aliased = [
-            ctx.add_t(&x, &x), ctx.sub_t(&x, &x), ctx.mul_t(&x, &x), ctx.div_t(&x, &x),
-            ctx.mm(&x, &x, n32, n32, n32), ctx.mm_bt(&x, &x, n32, n32, n32, 0.5),
-            ctx.rmsnorm_t(&row, &row, 1, n32, 1e-5), ctx.layernorm_t(&row, &row, &row, 1, n32, 1e-5),
-            ctx.add_bias_t(&row, &row), ctx.swiglu_t(&x, &x),
-            ctx.add_rmsnorm_t(&row, &row, &row, 1, n32, 1e-5).0, ctx.add_rmsnorm_t(&row, &row, &row, 1, n32, 1e-5).1,
-            ctx.add_layernorm_t(&row, &row, &row, &row, 1, n32, 1e-5).1,
-            ctx.attention_t(&x, &x, &x, n32, n32, n32, n32, 0.2), ctx.mha_causal_t(&x, &x, &x, n32, 3, 3, 8),
-            ctx.mha_decode_t(&row, &x, &x, 3, 3, 8, n32),
-        ];
-        let apart = [
-            ctx.add_t(&copy(), &copy()), ctx.sub_t(&copy(), &copy()), ctx.mul_t(&copy(), &copy()), ctx.div_t(&copy(), &copy()),
-            ctx.mm(&copy(), &copy(), n32, n32, n32), ctx.mm_bt(&copy(), &copy(), n32, n32, n32, 0.5),
-            ctx.rmsnorm_t(&row_copy(), &row_copy(), 1, n32, 1e-5),
-            ctx.layernorm_t(&row_copy(), &row_copy(), &row_copy(), 1, n32, 1e-5),
-            ctx.add_bias_t(&row_copy(), &row_copy()), ctx.swiglu_t(&copy(), &copy()),
-            ctx.add_rmsnorm_t(&row_copy(), &row_copy(), &row_copy(), 1, n32, 1e-5).0,
-            ctx.add_rmsnorm_t(&row_copy(), &row_copy(), &row_copy(), 1, n32, 1e-5).1,
-            ctx.add_layernorm_t(&row_copy(), &row_copy(), &row_copy(), &row_copy(), 1, n32, 1e-5).1,
-            ctx.attention_t(&copy(), &copy(), &copy(), n32, n32, n32, n32, 0.2),
-            ctx.mha_causal_t(&copy(), &copy(), &copy(), n32, 3, 3, 8),
-            ctx.mha_decode_t(&row_copy(), &copy(), &copy(), 3, 3, 8, n32),
-        ];
-        let (aliased, apart) = (read_all(ctx, &aliased).await, read_all(ctx, &apart).await);
-        for (op, (a, b)) in aliased.iter().zip(&apart).enumerate() {
-            assert_eq!(bits(a), bits(b), "op {op}");
+        let data = |n: usize| Rng::new("alias").unit(n);
+        let mut results = Vec::new();
+        for op in table().into_iter().filter(|op| op.inputs.len() > 1) {
+            let of_one_shape = [[24, 24], [1, 24], [1, 1]].map(|shape| vec![shape; op.inputs.len()]);
+            let mut fitting = 0;
+            for shapes in [op.inputs.clone()].into_iter().chain(of_one_shape) {
+                for dtype in [Dtype::F32, Dtype::F16] {
+                    let copies: Vec<Tensor> =
+                        shapes.iter().map(|&shape| ctx.to_dtype(&input(ctx, shape, data), dtype)).collect();
+                    let first = |shape| shapes.iter().position(|other| other == shape).expect("its own place");
+                    let shared: Vec<&Tensor> = shapes.iter().map(|shape| &copies[first(shape)]).collect();
+                    let apart = op.call(ctx, &copies.iter().collect::<Vec<_>>(), &shapes);
+                    if apart.iter().any(|y| y.error().is_some()) {
+                        continue;
+                    }
+                    fitting += 1;
+                    let call = format!("{} of {shapes:?} as {dtype:?}", op.name);
+                    let aliased = op.call(ctx, &shared, &shapes);
+                    results.extend(aliased.into_iter().zip(apart).map(|pair| (call.clone(), pair)));
+                }
+            }
+            assert!(fitting >= 4, "{} ran with {fitting} of the shapes and dtypes", op.name);
         }
-        assert!(aliased[1].iter().all(|&x| x == 0.0));
+        let (aliased, apart): (Vec<_>, Vec<_>) = results.iter().map(|(_, pair)| pair.clone()).unzip();
+        let (aliased, apart) = (read_all(ctx, &aliased).await, read_all(ctx, &apart).await);
+        for ((call, _), (a, b)) in results.iter().zip(aliased.iter().zip(&apart)) {
+            assert_eq!(bits(a), bits(b), "{call}");
+        }
+        println!("{} results", results.len());
 
+        let n = 24usize;
+        let data = data(n * n);
+        let x = ctx.tensor(&data, &[n, n]);
+        assert_eq!(read_all(ctx, &[ctx.sub_t(&x, &x)]).await, [vec![0.0; n * n]]);
         // Keys and values of one tensor in a cache.
         let mut cache = ctx.kv_cache(n, n);
         cache.append(&x, &x).expect("room");

@@ -1,4 +1,4 @@
-//! Each op of the contract as plain loops in float64: what the GPU is measured against.
+//! The ops as plain loops in float64: what the GPU is measured against. Formulas of one line are in the table itself.
 //!
 //! Letters: `m k n` of a product, `d` row length, `t` queries, `s` keys, `h` heads, `dh` head size.
 
@@ -31,45 +31,25 @@ pub(crate) fn mm_bt(a: &[f32], b: &[f32], m: usize, n: usize, k: usize, scale: f
     y
 }
 
-/// The elementwise functions of one argument, by the op's name.
-pub(crate) fn unary(op: &str) -> fn(f64) -> f64 {
-    match op {
-        "relu_t" => |x| if x.is_nan() { x } else { x.max(0.0) },
-        "sqrt_t" => f64::sqrt,
-        "sigmoid_t" => sigmoid,
-        "silu_t" => |x| x * sigmoid(x),
-        "gelu_t" => |x| 0.5 * x * (1.0 + libm::erf(x / 2f64.sqrt())),
-        "gelu_tanh_t" => |x| {
-            let u = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x * x * x);
-            0.5 * x * (1.0 + u.tanh())
-        },
-        _ => panic!("no unary op {op}"),
-    }
+pub(crate) fn relu(x: f64) -> f64 {
+    if x.is_nan() { x } else { x.max(0.0) }
 }
 
-fn sigmoid(x: f64) -> f64 {
+pub(crate) fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
-/// The elementwise functions of two arguments, by the op's name.
-pub(crate) fn binary(op: &str) -> fn(f64, f64) -> f64 {
-    match op {
-        "add_t" => |a, b| a + b,
-        "sub_t" => |a, b| a - b,
-        "mul_t" => |a, b| a * b,
-        "div_t" => |a, b| a / b,
-        _ => panic!("no binary op {op}"),
-    }
+pub(crate) fn silu(x: f64) -> f64 {
+    x * sigmoid(x)
 }
 
-/// The functions of the gated units, by the op's name.
-pub(crate) fn gated(op: &str) -> fn(f64, f64) -> f64 {
-    match op {
-        "swiglu_t" => |gate, up| unary("silu_t")(gate) * up,
-        "geglu_t" => |gate, up| unary("gelu_t")(gate) * up,
-        "geglu_tanh_t" => |gate, up| unary("gelu_tanh_t")(gate) * up,
-        _ => panic!("no gated unit {op}"),
-    }
+pub(crate) fn gelu(x: f64) -> f64 {
+    0.5 * x * (1.0 + libm::erf(x / 2f64.sqrt()))
+}
+
+pub(crate) fn gelu_tanh(x: f64) -> f64 {
+    let u = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x * x * x);
+    0.5 * x * (1.0 + u.tanh())
 }
 
 /// a [.., d] + bias [d] -> [.., d]
@@ -246,7 +226,7 @@ pub(crate) fn half(x: f32) -> f32 {
     let exponent = (x.abs().to_bits() >> 23) as i32 - 127;
     let step = 2f64.powi(exponent.max(-14) - 10);
     let nearest = (f64::from(x) / step).round_ties_even() * step;
-    // The next one would be 65,536.
+    // The largest half: the next step would be 65,536.
     if nearest.abs() > 65_504.0 { f32::INFINITY.copysign(x) } else { nearest as f32 }
 }
 

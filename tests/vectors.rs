@@ -98,7 +98,7 @@ impl Inputs<'_> {
         ctx.tensor(&self.data(name), &self.dims(name))
     }
 
-    /// The named input, or a row of one number where the source leaves it out.
+    /// The named input, or `d` times `otherwise` where the source leaves it out.
     fn row(&self, ctx: &Context, name: &str, d: usize, otherwise: f32) -> Tensor {
         if self.has(name) { self.tensor(ctx, name) } else { ctx.tensor(&vec![otherwise; d], &[d]) }
     }
@@ -179,7 +179,7 @@ fn gemm(ctx: &Context, case: &Inputs) -> Tensor {
     }
     let right = case.tensor(ctx, "b");
     let (m, k, alpha) = (m as u32, k as u32, case.number("alpha"));
-    // With B as it stands the product has no scale, without it there is one.
+    // `mm_bt` takes alpha as its scale; `mm` has no scale.
     let product = if case.flag("trans_b") {
         ctx.mm_bt(&left, &right, m, b[0] as u32, k, alpha)
     } else {

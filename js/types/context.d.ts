@@ -7,17 +7,17 @@ import type { Tensor } from './tensor.js';
 export interface AdapterInfo {
   /** Its place in the list, to be handed to {@link Context.forAdapter}. */
   index: number;
-  /** What the browser says of it: a name, a vendor, or as little as a family of chips. */
+  /** Its name as the browser gives it, which may be no more than a vendor and a family of chips. */
   name: string;
   /** The API behind it: `'webgpu'` in a browser. */
   backend: string;
-  /** The kind of device; `'cpu'` is a software adapter, `'other'` what the browser does not tell. */
+  /** The kind of device. `'cpu'` is a software adapter; with `'other'` the browser does not tell. */
   deviceType: 'discrete-gpu' | 'integrated-gpu' | 'virtual-gpu' | 'cpu' | 'other';
 }
 
 /**
- * What {@link Context.warmup} can compile: any method of {@link Tensor} that gives tensors, `'empty'`, and `'kvCache'` for all that a
- * {@link KvCache} does.
+ * What {@link Context.warmup} can compile: any method of {@link Tensor} that gives tensors (`'mm'`, `'softmax'` …), `'empty'`, and
+ * `'kvCache'` for all that a {@link KvCache} does.
  */
 export type OpName =
   | 'empty'
@@ -43,7 +43,7 @@ export class Context {
    * A context on the best adapter; loads the wasm if {@link init} has not.
    * @param options - which adapter is the best
    * @returns a Promise of the context
-   * @throws {TensorError} Rejects with `no-webgpu`, `no-adapter`, `wasm-load`, or `invalid-argument` for another preference.
+   * @throws {TensorError} Rejects with `no-webgpu`, `no-adapter`, `wasm-load`, or `invalid-argument` for any other preference.
    */
   static create(options?: {
     /** Which adapter to try first, if there are two: `'high-performance'` unless given. */
@@ -53,7 +53,7 @@ export class Context {
   /**
    * The adapters of the browser: 0 to 2, one for each power preference, or one if both name the same. `[]` without WebGPU.
    * @returns a Promise of the list
-   * @throws {TensorError} Rejects with `wasm-load`; never for want of WebGPU or of an adapter.
+   * @throws {TensorError} Rejects with `wasm-load`; never because WebGPU or an adapter is missing.
    */
   static enumerate(): Promise<AdapterInfo[]>;
 
@@ -61,7 +61,7 @@ export class Context {
    * A context on one adapter of {@link Context.enumerate}.
    * @param index - its place in that list
    * @returns a Promise of the context
-   * @throws {TensorError} Rejects with `no-adapter` for an index beyond the list, `invalid-argument` for what is no index,
+   * @throws {TensorError} Rejects with `no-adapter` for an index beyond the list, `invalid-argument` if it is not a whole number,
    * `no-webgpu`, `wasm-load`.
    */
   static forAdapter(index: number): Promise<Context>;
@@ -69,15 +69,18 @@ export class Context {
   /** The API behind the context: `'webgpu'` in a browser. */
   readonly backend: string;
 
-  /** What the browser says of the adapter. */
+  /** The adapter's name as the browser gives it. */
   readonly adapterName: string;
 
   /** Whether the adapter computes on the CPU: right numbers, no speed. */
   readonly isSoftware: boolean;
 
-  /** Resolves when the device is lost, and never rejects. All that is pending then rejects with `device-lost`: make a new context. */
+  /**
+   * Resolves when the device is lost, and never rejects; `reason` says whether by {@link Context.destroy}. All that is pending then
+   * rejects with `device-lost`: make a new context.
+   */
   readonly lost: Promise<{
-    /** `'destroyed'` after {@link Context.destroy}; `'unknown'` for all else, such as a reset of the driver. */
+    /** `'destroyed'` after {@link Context.destroy}; `'unknown'` for any other reason, such as a reset of the driver. */
     reason: 'destroyed' | 'unknown';
     /** What the browser says about it. */
     message: string;
@@ -227,11 +230,11 @@ export class Context {
 
   /**
    * Compiles what these ops need, whatever the shapes, side by side and without blocking the page, so that the first call is as
-   * fast as the next. What reads float16 directly is compiled by its first use.
+   * fast as later ones. Kernels that read float16 directly are not included: their first use compiles them.
    * @param ops - names of ops; all of them unless given
-   * @param options - who hears of the progress
+   * @param options - whom to tell of the progress
    * @returns a Promise that resolves when all is compiled
-   * @throws {TensorError} At the call: `invalid-argument` for what is no name of an op, `device-lost`. Rejects with
+   * @throws {TensorError} At the call: `invalid-argument` for a name that no op has, `device-lost`. Rejects with
    * `device-lost`, `internal`, or what `onProgress` threw.
    * @example
    * ```js
@@ -251,7 +254,7 @@ export class Context {
    * @returns counts of this moment
    */
   memory(): {
-    /** Buffers of live tensors and caches; a `dup` shares its source's. */
+    /** Buffers of live tensors and caches; a `dup` shares the buffer of its source. */
     tensors: number;
     /** Their bytes. */
     liveBytes: number;

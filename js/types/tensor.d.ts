@@ -305,8 +305,8 @@ export class Tensor {
   ropeOff(heads: number, base: number, offset: number): Tensor;
 
   /**
-   * One query row `[1, heads · dh]` against cached keys: `softmax(q · kᵀ / √dh) · v` for each head, where query head h reads kv head
-   * ⌊h / (heads / kvHeads)⌋.
+   * One query row `[1, heads · dh]` against cached keys: `softmax(q · kᵀ / √dh) · v` for each head of dh values, where query head h
+   * reads kv head ⌊h / (heads / kvHeads)⌋.
    * @param k - keys, `[≥ s, kvHeads · dh]`, such as {@link KvCache.k}
    * @param v - values of the same shape
    * @param heads - query heads, a multiple of `kvHeads`

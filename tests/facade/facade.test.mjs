@@ -24,6 +24,7 @@ for (const start of Object.values(browsers)) {
           '/dist/': dist,
           '/copy/': dist,
           '/octet/': { folder: dist, types: { '.wasm': 'application/octet-stream' } },
+          '/messages/': dist,
           ...fresh,
         });
         browser = await start();

@@ -44,9 +44,6 @@ export const binary = {
   sub: (x, y) => x - y,
   mul: (x, y) => x * y,
   div: (x, y) => x / y,
-};
-
-export const gated = {
   swiglu: (gate, up) => unary.silu(gate) * up,
   geglu: (gate, up) => unary.gelu(gate) * up,
   gegluTanh: (gate, up) => unary.geluTanh(gate) * up,

@@ -1,19 +1,19 @@
 // Holds README.md to the code: its tables to the Rust source and the published types, its example to what Chromium prints.
 
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+
+import { existsSync, writeFileSync } from 'node:fs';
+
 import { join } from 'node:path';
 import { it } from 'node:test';
-import ts from 'typescript-5.4';
 import { browsers } from '../../scripts/browsers.mjs';
 import { serve } from '../../scripts/serve.mjs';
 import { root } from '../../scripts/shell.mjs';
-import { INDEX, statements, strings } from './declarations.mjs';
+import { INDEX, strings } from './declarations.mjs';
 import { emptyFolder } from './pack.mjs';
+import { camel, jsMethods, ops, read, rustMethods, sorted } from './sources.mjs';
 
-const read = (path) => readFileSync(join(root, path), 'utf8');
 const readme = read('README.md');
-const sorted = (names) => [...new Set(names)].sort();
 const codes = (cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, code]) => code);
 
 /** The cells of each row of the table under a heading. */
@@ -38,32 +38,11 @@ function call(text) {
   return { name, args: args === undefined ? undefined : args.split(', ').filter(Boolean) };
 }
 
-/** Methods that take `&self` in Rust files, as name → arguments; those of `impl KvCache` are no ops. */
-function rustMethods(...files) {
-  const source = files
-    .map(read)
-    .join('\n')
-    .replaceAll(/^impl KvCache \{.*?^\}/gms, '');
-  const methods = source.matchAll(/^ {4}pub (?:async )?fn (\w+)\(\s*&self,?([^)]*)\)/gm);
-  return new Map([...methods].map(([, name, args]) => [name, [...args.matchAll(/(\w+): /g)].map(([, arg]) => arg)]));
-}
-
-const published = statements(INDEX);
-
-/** Methods of a published class, as name → arguments, those that may be left out with a `?`. */
-function jsMethods(name) {
-  const declared = published.find((statement) => ts.isClassDeclaration(statement) && statement.name.text === name);
-  const methods = declared.members.filter((member) => ts.isMethodDeclaration(member) && !member.modifiers && ts.isIdentifier(member.name));
-  return new Map(methods.map((method) => [method.name.text, method.parameters.map((p) => p.name.text + (p.questionToken ? '?' : ''))]));
-}
-
-const ops = rustMethods(...readdirSync(join(root, 'src', 'ops')).map((file) => join('src', 'ops', file)));
 const hostOps = rustMethods('src/host.rs');
 const own = rustMethods('src/context.rs');
 const tensor = jsMethods('Tensor');
 const context = jsMethods('Context');
 
-const camel = (name) => name.replaceAll(/_(\w)/g, (_, letter) => letter.toUpperCase());
 const rows = table('Ops');
 const calls = (rows, column) => rows.flatMap((row) => codes(row[column])).map(call);
 const host = rows.filter(([, js]) => js === 'the same in camelCase');

@@ -18,10 +18,10 @@ copyFileSync(join(root, 'tests', 'package', 'usage.ts'), join(folder, 'usage.ts'
 // The first resolution, of TypeScript before `exports` in package.json, is gone from the newest.
 const resolutions = { node10: 'esnext', node16: 'node16', bundler: 'esnext' };
 for (const [compiler, label] of [
-  ['typescript', 'the newest TypeScript'],
+  ['typescript-7', 'the newest TypeScript'],
   ['typescript-5.4', 'TypeScript 5.4'],
 ]) {
-  for (const [moduleResolution, module] of Object.entries(resolutions).slice(compiler === 'typescript' ? 1 : 0)) {
+  for (const [moduleResolution, module] of Object.entries(resolutions).slice(compiler === 'typescript-7' ? 1 : 0)) {
     // The second has no `disposable` library and no DOM-wide types beyond what the package asks for itself.
     for (const lib of [
       ['esnext', 'dom'],

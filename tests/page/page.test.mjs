@@ -1,12 +1,13 @@
 // Drives the demo page as built for production, in Chromium and Firefox: every panel, its failures, its layout: `npm run test:page`.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { browsers } from '../../scripts/browsers.mjs';
 import { serve, serveVite } from '../../scripts/serve.mjs';
 import { must, root } from '../../scripts/shell.mjs';
+import { linkApi } from '../../www/vite.config.js';
 
 const site = join(root, '.cache', 'page');
 const screenshots = join(root, '.cache', 'screenshots');
@@ -18,6 +19,7 @@ before(
     mkdirSync(screenshots, { recursive: true });
     mkdirSync(none, { recursive: true });
     rmSync(site, { recursive: true, force: true });
+    await must('npm', ['run', '--silent', 'docs'], { limit: 120 });
     const vite = join(root, 'www', 'node_modules', 'vite', 'bin', 'vite.js');
     await must(process.execPath, [vite, 'build', '--outDir', site, '--emptyOutDir', '--logLevel', 'warn'], {
       cwd: join(root, 'www'),
@@ -163,6 +165,34 @@ for (const start of Object.values(browsers)) {
       assert.equal((await read(page, 'attention-verdict')).ok, 'true');
     });
 
+    it('links to the API page, all of whose own links lead somewhere', { timeout: 60_000 }, async () => {
+      const { pages, broken } = await page.evaluate(async () => {
+        const open = [document.querySelector('nav a[href*="api/"]')?.href];
+        const pages = new Set(open);
+        const broken = [];
+        for (const url of open) {
+          const response = await fetch(url);
+          if (!response.ok) broken.push(`${url}: ${response.status}`);
+          if (!response.headers.get('content-type').startsWith('text/html')) continue;
+          const found = new DOMParser().parseFromString(await response.text(), 'text/html');
+          for (const el of found.querySelectorAll('a[href], link[href], script[src]')) {
+            const next = new URL(el.getAttribute('href') ?? el.getAttribute('src'), url);
+            next.hash = '';
+            if (next.origin !== location.origin || pages.has(next.href)) continue;
+            pages.add(next.href);
+            open.push(next.href);
+          }
+        }
+        return { pages: [...pages], broken };
+      });
+      assert.deepEqual(broken, []);
+      for (const name of ['classes/Tensor.html', 'classes/Context.html', 'functions/init.html'])
+        assert.ok(
+          pages.some((url) => url.endsWith(name)),
+          name,
+        );
+    });
+
     it('left no error and no warning in the console', () => assert.deepEqual(page.problems, []));
 
     const sizes = {
@@ -191,6 +221,12 @@ for (const start of Object.values(browsers)) {
     }
   });
 }
+
+it('the demo page has no link to an API page that was not built', () => {
+  const html = readFileSync(join(root, 'www', 'index.html'), 'utf8');
+  assert.match(linkApi(html, true), /<a href=".\/api\/index.html">/);
+  assert.doesNotMatch(linkApi(html, false), /api/);
+});
 
 describe('the demo page without WebGPU', () => {
   it('says which browsers have it', { timeout: 120_000 }, async () => {

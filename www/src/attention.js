@@ -1,16 +1,16 @@
-// The attention panel: weights from mmBt, add and softmax, drawn; their output held against the fused kernel.
+// The attention panel: computes attention weights by mmBt, add and softmax, draws them, and compares the result with the fused kernel.
 import { drawLegend, heatmap, picture } from './heatmap.js';
 import { isOff, run, say } from './session.js';
 import { choose, figure, filled, onRestyle, part, random, show, small, verdict } from './ui.js';
 
 const TEXT =
   'the weft goes over the warp and under the warp and over again, row after row, until the threads have become one piece of cloth. ';
-const OWN = 48; // numbers of a letter's vector that are its own
-const SHARED = 16; // and those that all letters share: rotated by position, they make near ones alike
+const OWN = 48; // numbers of a letter's vector that differ from letter to letter
+const SHARED = 16; // numbers that are the same for all letters; rotated by position, they make near letters alike
 const WIDTH = OWN + SHARED;
-const DH = 32; // of a head
+const DH = 32; // the head size
 const HEADS = [1, 2, 4, 8];
-// How strongly each head weighs likeness and nearness.
+// How much each head looks for like letters, and for near ones.
 const TASTE = [
   [1.2, 0.6],
   [1.5, 0],
@@ -82,7 +82,7 @@ export function attentionPanel() {
   });
 }
 
-/** Both ways over the same queries, keys and values; every tensor is gone when it returns. */
+/** Computes both ways from the same queries, keys and values. No tensor is left when it returns. */
 async function attend(ctx, letters, heads, causal) {
   const n = letters.length;
   const start = performance.now();
@@ -90,7 +90,7 @@ async function attend(ctx, letters, heads, causal) {
     const alphabet = [...new Set(letters)];
     const x = ctx.tensor(letterVectors(alphabet.length), [alphabet.length, WIDTH]).gather0(letters.map((c) => alphabet.indexOf(c)));
     const project = (seed, gain) => x.mm(ctx.tensor(projection(heads, seed, gain), [WIDTH, heads * DH]));
-    // The same projection makes queries and keys, so that like looks at like.
+    // One projection makes both queries and keys, so that a letter attends to letters like it.
     const look = project(11, (h, d) => TASTE[h][d < OWN ? 0 : 1]).rope(heads);
     const v = project(13, () => 1);
     const mask =
@@ -139,14 +139,14 @@ async function attend(ctx, letters, heads, causal) {
         for (let j = 0; j < n; j++) sum += w[i * n + j];
         rowSum = Math.max(rowSum, Math.abs(sum - 1));
       }
-    // Each way may be off by 1e-5 of the largest value.
+    // Each of the two ways may be wrong by 1e-5 of the largest value, so they may differ by twice that.
     return { weights, difference, bound: 2e-5 * values.reduce((m, x) => Math.max(m, Math.abs(x)), 0), rowSum, ms };
   } finally {
     for (const t of [...perHead.flatMap((p) => Object.values(p)), v, all]) t?.dispose();
   }
 }
 
-/** [count, WIDTH]: random in the letter's own part, the same for all in the shared part. */
+/** The letters' vectors, [count, WIDTH]: random numbers, of which the last SHARED are the same in every row. */
 function letterVectors(count) {
   const next = random(7);
   const shared = filled(SHARED, next);
@@ -157,7 +157,7 @@ function letterVectors(count) {
   });
 }
 
-/** [WIDTH, heads·DH]: random, with a gain for each head and input. */
+/** A random projection, [WIDTH, heads·DH]; `gain(head, input)` scales its numbers. */
 function projection(heads, seed, gain) {
   const next = random(seed);
   return Float32Array.from({ length: WIDTH * heads * DH }, (_, i) => {
@@ -166,7 +166,7 @@ function projection(heads, seed, gain) {
   });
 }
 
-/** Eight small maps that choose the head on view; those a run lacks stay empty. */
+/** Eight small maps to choose the head that is shown; with fewer heads the rest stay empty. */
 function headButtons(onChoose) {
   const row = document.querySelector('#attention-head .heads-row');
   const cells = Array.from({ length: 8 }, (_, h) => {

@@ -1,15 +1,15 @@
-// The bar chart of the product panel: a row for every size, two bars each, drawn as SVG with room for all from the start.
+// The bar chart of the product panel: two bars for every size. Rows without a result are kept free, so that the page does not move.
 import { figure, svg } from './ui.js';
 
-const ROW = 66;
+const ROW = 74;
 const BAR = 16;
 const LONGEST = 72; // per cent of the width; the rest is for the number
 
-/** `results`: Map of size to { gpu, js } in GFLOP/s, or nothing yet. */
+/** `results` maps sizes to { gpu, js } in GFLOP/s; sizes that have not run are missing. */
 export function drawBars(root, sizes, results) {
   const top = Math.max(1e-9, ...[...results.values()].flatMap((r) => [r.gpu, r.js]));
   root.replaceChildren();
-  root.setAttribute('height', sizes.length * ROW - 10);
+  root.setAttribute('height', sizes.length * ROW - 18);
   sizes.forEach((n, row) => {
     const y = row * ROW;
     const result = results.get(n);

@@ -1,4 +1,4 @@
-// Every way this page can fail, as a sentence that says what to do.
+// What the page says for each kind of failure: what happened, and what to do about it.
 
 /** A failure that has no TensorError code of its own. */
 export class PageError extends Error {
@@ -49,9 +49,9 @@ const SENTENCES = {
   'no-sentence': ['A field is empty.', 'Write a sentence in each of the two, then compare again.'],
 };
 
-/** { code, headline, advice, renew?, detail } of anything that was thrown. */
+/** What to show for anything that was thrown: { code, headline, advice, renew?, detail }. */
 export function explain(error) {
-  const code = typeof error?.code === 'string' ? error.code : 'internal'; // a DOMException's is a number
+  const code = typeof error?.code === 'string' ? error.code : 'internal'; // the code of a DOMException is a number
   const [headline, advice, renew] = SENTENCES[code] ?? [
     'Something failed that should not have.',
     'Reload the page; if it happens again, please report it with the detail below.',

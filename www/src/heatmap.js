@@ -2,9 +2,9 @@
 import { canvasFor, colour, onRestyle } from './ui.js';
 
 const MARGIN = 22; // for the letters along two sides
-const LEGIBLE = 7; // pixels a square, below which the letters are left out
+const LEGIBLE = 7; // with fewer pixels for a square the letters are left out
 
-/** 256 colours from the page's three, as RGBA words. */
+/** 256 colours, mixed from the three of the style sheet, as [red, green, blue]. */
 function ramp() {
   const stops = [0, 1, 2].map((i) => Number.parseInt(colour(`heat-${i}`).slice(1), 16));
   const channel = (hex, shift) => (hex >> shift) & 255;
@@ -30,7 +30,7 @@ export function picture(weights, n, top) {
   return canvas;
 }
 
-/** `onPoint(row, column)` tells which square is pointed at. */
+/** Calls `onPoint(row, column)` for the square that is pointed at. */
 export function heatmap(canvas, onPoint) {
   let data = null; // { weights, n, top, letters }
   let at = null;
@@ -48,7 +48,8 @@ export function heatmap(canvas, onPoint) {
     g.imageSmoothingEnabled = false;
     g.drawImage(picture(data.weights, data.n, data.top), o, o, size, size);
     if (o) {
-      g.font = `500 ${Math.min(14, Math.max(8, cell * 1.1))}px ${colour('mono')}`;
+      // A little smaller than a square, so that the letters of the rows do not touch.
+      g.font = `500 ${Math.min(14, Math.max(7, cell * 0.95))}px ${colour('mono')}`;
       g.textAlign = 'center';
       g.textBaseline = 'middle';
       for (let i = 0; i < data.n; i++) {

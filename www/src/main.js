@@ -1,4 +1,4 @@
-// Wires the page: the panels listen for the context, then the context is made.
+// Starts the page: first the panels, which wait for a context, then the context.
 import { attentionPanel } from './attention.js';
 import { matmulPanel } from './matmul.js';
 import { sentencePanel } from './sentences.js';

@@ -1,4 +1,4 @@
-// The product panel: one size at a time on the GPU and in JavaScript, compared number by number, both timed.
+// The product panel: multiplies on the GPU and in JavaScript, times both, and compares the results number by number.
 import { drawBars } from './bars.js';
 import { productRows, spread } from './reference.js';
 import { isOff, onContext, run, say } from './session.js';
@@ -41,19 +41,20 @@ export function matmulPanel() {
         r.rows === n
           ? `All ${(n * n).toLocaleString('en')} numbers`
           : `${r.rows} of ${n.toLocaleString('en')} rows, spread evenly, were checked: their ${(r.rows * n).toLocaleString('en')} numbers`;
+      const used = `${(100 * r.ratio).toPrecision(2)}%`;
       verdict(
         'matmul-verdict',
         r.ratio <= 1
-          ? `${which} agree with the float64 loop. The nearest to its bound, 2√k·2⁻²⁴·Σ|aᵢbᵢ|, uses ${(100 * r.ratio).toPrecision(2)}% of it.`
+          ? `${which} agree with the float64 loop. The nearest to its bound, 2√k·2⁻²⁴·Σ|aᵢbᵢ|, uses ${used} of it.`
           : `${which} were compared, and at least one is off by ${figure(r.ratio)} times its bound. Please report this adapter.`,
         r.ratio <= 1,
       );
-      const gpu = [
-        `Timing: ${r.reps} GPU products of ${n} × ${n} chained, each on the result before it,`,
-        `and one read of a single row at the end; ${figure(r.ms)} ms in all${r.tries > 1 ? `, the median of ${r.tries} such chains` : ''}, after a first product to compile.`,
+      const timing = [
+        `Timing: ${r.reps} GPU products of ${n} × ${n} chained, each on the result before it, and one read of a single row at the end;`,
+        `${figure(r.ms)} ms in all${r.tries > 1 ? `, the median of ${r.tries} such chains` : ''}, after a first product to compile.`,
+        `The JavaScript loop ran over ${r.rows === n ? 'every row' : `${r.rows} rows`} on one CPU thread.`,
       ];
-      const js = `The JavaScript loop ran over ${r.rows === n ? 'every row' : `${r.rows} rows`} on one CPU thread.`;
-      show('matmul-timing', [...gpu, js].join(' '), r.reps);
+      show('matmul-timing', timing.join(' '), r.reps);
       return `Multiplied ${n} × ${n}: ${figure(r.gpu)} GFLOP/s on the GPU, ${figure(r.js)} in JavaScript.`;
     });
   });
@@ -73,7 +74,7 @@ async function multiply(ctx, n) {
   const dataB = filled(n * n, next);
   const a = ctx.tensor(dataA, [n, n]);
   const b = ctx.tensor(dataB, [n, n]);
-  // Scaled so that a chain of any length keeps the size of its numbers.
+  // Scaled so that the numbers neither grow nor shrink along a chain of products.
   const step = b.mulScalar(Math.sqrt(3 / n));
   try {
     const c = a.mm(b);
@@ -89,9 +90,9 @@ async function multiply(ctx, n) {
   }
 }
 
-/** Enough chained products to fill about TARGET_MS, three times unless that takes too long. */
+/** Times a chain of products that takes about TARGET_MS; the median of three, or one if that takes too long. */
 async function time(a, step, n) {
-  await chain(a, step, 1); // the read of one row compiles here
+  await chain(a, step, 1); // compiles the kernel that reads one row
   const once = await chain(a, step, 1);
   const room = Math.floor(CHAIN_BYTES / (4 * n * n));
   const reps = Math.max(2, Math.min(room, 256, Math.ceil(TARGET_MS / once)));
@@ -117,7 +118,7 @@ async function chain(a, step, reps) {
   return performance.now() - start;
 }
 
-/** The largest error with the bound of that number, and the largest ratio of any error to its own bound. */
+/** The largest error and the bound of that number, and the largest ratio of an error to its bound. */
 async function check(a, b, got, n) {
   const rows = n <= ALL_ROWS_UP_TO ? spread(n, n) : spread(n, SAMPLED_ROWS);
   const want = new Map();

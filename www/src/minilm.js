@@ -36,7 +36,7 @@ export async function loadMiniLM(ctx, { base, onProgress, signal }) {
     for await (const { name, values, shape } of readSafetensors(response.body, onProgress)) {
       weights.set(name, ctx.tensor(values, shape));
     }
-    // 1/√d in every place: an RMS norm with these weights divides by the length.
+    // With 1/√d as all its weights, an RMS norm divides a vector by its length.
     weights.set('unit', ctx.tensor(new Float32Array(D).fill(1 / Math.sqrt(D)), [D]));
   } catch (error) {
     dispose();
@@ -51,7 +51,7 @@ export async function loadMiniLM(ctx, { base, onProgress, signal }) {
 
   return {
     tokenize,
-    /** The sentence's direction: 384 numbers of length 1. */
+    /** The embedding of a sentence: a vector of 384 numbers whose length is 1. */
     async embed(text) {
       const ids = tokenize(text);
       const embedding = ctx.scope(() => forward(ctx, weights, ids));
@@ -69,15 +69,15 @@ function forward(ctx, weights, ids) {
   const weight = (name) => weights.get(name) ?? missing(name);
   const linear = (x, name, activation) => x.mmBt(weight(`${name}.weight`)).addBias(weight(`${name}.bias`), activation);
   const norm = (x, name) => x.layernorm(weight(`${name}.weight`), weight(`${name}.bias`), EPS);
-  /** The norm of x + y. */
+  /** The layer norm of x + y. */
   const addNorm = (x, y, name) => x.addLayernorm(y, weight(`${name}.weight`), weight(`${name}.bias`), EPS)[1];
 
   const t = ids.length;
   const each = (length, f) => Uint32Array.from({ length }, (_, i) => f(i));
   const embeddings = (name, rows) => weight(`embeddings.${name}_embeddings.weight`).gather0(rows);
 
-  // Every token sees every other one. That is a decoding step whose query has HEADS·t heads: head h·t + i is head h
-  // of token i, and each run of t heads shares one key head.
+  // BERT has no causal mask: every token sees all the others. tensorweft's attention over all keys is mhaDecode, which takes one query
+  // row. So the t query rows become one row of HEADS·t heads: head h·t + i is head h of token i, and t heads share each key head.
   const byHead = each(HEADS * t, (row) => (row % t) * HEADS + Math.floor(row / t));
   const byToken = each(HEADS * t, (row) => (row % HEADS) * t + Math.floor(row / HEADS));
   const attention = (x, name) => {
@@ -147,7 +147,7 @@ async function* readSafetensors(stream, onProgress) {
   }
 }
 
-/** Reads exact numbers of bytes from a stream, each into a buffer of its own. */
+/** Reads any number of bytes from a stream, each time into a new buffer. */
 class ByteReader {
   #reader;
   #chunk = new Uint8Array();
@@ -157,7 +157,7 @@ class ByteReader {
     this.#reader = stream.getReader();
   }
 
-  /** Ends the download; harmless after its end. */
+  /** Ends the download, if it has not ended. */
   cancel() {
     return this.#reader.cancel().catch(() => {});
   }

@@ -1,9 +1,9 @@
-// The plain JavaScript that the GPU is held against: a matrix product with float64 sums, in slices that leave the page alive.
+// The matrix product in plain JavaScript that the GPU's is compared with. It adds in float64, and pauses so that the page stays alive.
 import { breathe } from './ui.js';
 
 const SLICE_MS = 30;
 
-/** out[j] = Σₖ a[i,k]·b[k,j] in float64; the loop order that reads b along its rows. */
+/** out[j] = Σₖ a[i,k]·b[k,j] in float64. The loops are nested so that b is read row by row. */
 function productRow(a, b, n, i, out) {
   out.fill(0);
   for (let k = 0; k < n; k++) {
@@ -13,7 +13,7 @@ function productRow(a, b, n, i, out) {
   }
 }
 
-/** Computes the given rows of a·b; calls `each(i, row)` per row. Returns the milliseconds spent multiplying alone. */
+/** Computes the given rows of a·b, and calls `each(i, row)` for each. Resolves to the milliseconds that the products alone took. */
 export async function productRows(a, b, n, rows, each) {
   const out = new Float64Array(n);
   let spent = 0;

@@ -25,7 +25,7 @@ export function sentencePanel() {
 
   onContext((ctx) => {
     if (!model) return;
-    model = null; // its weights lived on the context before
+    model = null; // its weights were on the context that is gone
     progress.value = 0;
     show('minilm-state', ctx ? 'Not loaded on this context.' : 'Its weights went with the context.');
     enable(compare, false);
@@ -95,7 +95,7 @@ export function sentencePanel() {
   });
 }
 
-/** Fails with its own sentence when the files were never fetched. */
+/** Fails with `model-missing` if the model's files are not on the server. */
 async function present(signal) {
   const answer = await fetch(`${BASE}tokenizer.json`, { method: 'HEAD', signal });
   if (!answer.ok || answer.headers.get('content-type')?.includes('html'))

@@ -1,4 +1,4 @@
-// The one Context of the page: making it, losing it, one job at a time on it, and the dock that says what is going on.
+// The page's Context: makes it, notices its loss, runs one job at a time on it, and shows in the dock what is going on.
 import { Context } from 'tensorweft';
 import { explain, PageError } from './failures.js';
 import { breathe, bytes, part, show } from './ui.js';
@@ -8,7 +8,7 @@ let busy = false;
 let fault = null; // why there is no context
 const listeners = [];
 
-/** Calls back with each new Context, and with null when it is gone. */
+/** Registers a listener that gets each new Context, and null when it is gone. */
 export const onContext = (listener) => listeners.push(listener);
 
 export function say(text, state = busy ? 'busy' : 'ready') {
@@ -42,7 +42,7 @@ export async function open() {
   });
 }
 
-/** Gives the GPU back on purpose. */
+/** Destroys the context, as the user asked. */
 export function release() {
   if (!context || busy) return;
   const old = context;
@@ -57,7 +57,7 @@ function drop(error) {
   fail(error);
 }
 
-/** Runs one panel's work on the context; `work` returns the sentence to end with. */
+/** Runs a panel's work on the context. `work` returns the sentence for the status line. */
 export async function run(work) {
   if (busy) return;
   if (!context) return fault && fail(fault);
@@ -102,7 +102,7 @@ function mark() {
   }
 }
 
-/** Buttons that wait for something of their own, such as the model. */
+/** Switches a button on or off for a reason of its panel, such as a model that is not loaded. */
 export function enable(button, on) {
   button.dataset.off = String(!on);
   mark();

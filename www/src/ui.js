@@ -3,7 +3,7 @@
 /** The element with this data-testid. */
 export const part = (id) => document.querySelector(`[data-testid='${id}']`);
 
-/** Writes what a reader sees and, for programs, the full number beside it. */
+/** Writes a text, and the full number behind it into data-value, where tests read it. */
 export function show(id, text, value) {
   const el = part(id);
   el.textContent = text;
@@ -11,7 +11,7 @@ export function show(id, text, value) {
   else el.dataset.value = String(value);
 }
 
-/** Writes a sentence with a tick, a cross or neither before it. */
+/** Writes a sentence; `ok` puts a tick before it, or a cross, or nothing if it is undefined. */
 export function verdict(id, text, ok) {
   const el = part(id);
   el.textContent = text;
@@ -22,7 +22,7 @@ export function verdict(id, text, ok) {
 /** Three significant digits at most, without an exponent. */
 export const figure = (x) => (x >= 99.95 ? Math.round(x).toLocaleString('en') : x >= 9.995 ? x.toFixed(1) : x.toFixed(2));
 
-/** 0.0000123 as 1.23e-5: errors are read by their exponent. */
+/** A small number such as an error, with its exponent: 1.2e-5. */
 export const small = (x) => (x === 0 ? '0' : x >= 0.01 ? x.toPrecision(3) : x.toExponential(1));
 
 export function bytes(n) {
@@ -34,7 +34,7 @@ export function bytes(n) {
 /** Lets the browser paint and answer input before the next stretch of work. */
 export const breathe = () => new Promise((done) => setTimeout(done));
 
-/** Fills a fieldset with one radio button a value. */
+/** Fills a fieldset with a radio button for each value. */
 export function choose(fieldset, name, values, chosen) {
   for (const value of values) {
     const label = document.createElement('label');
@@ -55,10 +55,10 @@ export function svg(name, attributes = {}, text) {
   return el;
 }
 
-/** The current value of a colour of style.css. */
+/** The value of a colour of style.css, in the current scheme. */
 export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
-/** Calls back when the page turns from light to dark or back, and at most once a frame when an element changes its size. */
+/** Calls `redraw` when the page changes between light and dark, and when the width of an element changes. */
 export function onRestyle(element, redraw) {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
   let width = 0;
@@ -69,7 +69,7 @@ export function onRestyle(element, redraw) {
   }).observe(element);
 }
 
-/** Sizes a canvas to its box in device pixels; the context draws in CSS pixels. */
+/** Makes a canvas as large as its box in device pixels, and returns a drawing context in CSS pixels. */
 export function canvasFor(element) {
   const { width, height } = element.getBoundingClientRect();
   const ratio = window.devicePixelRatio || 1;

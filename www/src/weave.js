@@ -1,4 +1,4 @@
-// The cloth in the header: a loom's drawdown is the product treadling · tie-up · threading, so the GPU weaves it.
+// The cloth in the header. What a loom weaves is the matrix product treadling · tie-up · threading, computed here on the GPU.
 import { isOff, onContext, run, say } from './session.js';
 import { canvasFor, colour, onRestyle } from './ui.js';
 
@@ -18,7 +18,8 @@ const point = (length, half) =>
     return (at < half ? at : 2 * half - at) % SHAFTS;
   });
 
-// Which shaft each warp end hangs on, which shafts a treadle lifts (a twill shifted by one each time), which treadle each pick uses.
+// A draft: which shaft each warp end hangs on (threading), which shafts the first treadle lifts (each further one lifts those shifted
+// by one), and which treadle each pick uses (treadling).
 const DRAFTS = [
   { name: 'an undulating twill', lift: '11100100', threading: wave(ENDS, 2, 9, 0.5), treadling: wave(PICKS, 1, -7, 1) },
   { name: 'a diamond twill', lift: '11011000', threading: point(ENDS, 18), treadling: point(PICKS, 12) },
@@ -26,7 +27,7 @@ const DRAFTS = [
   { name: 'a plain 2/2 twill', lift: '11001100', threading: wave(ENDS, 0, 0, 1), treadling: wave(PICKS, 0, 0, 1) },
 ];
 
-/** Row i has its one at column ones[i]. */
+/** A matrix of zeros with a one in each row i, at column ones[i]. */
 function oneHot(ones, width) {
   const rows = new Float32Array(ones.length * width);
   ones.forEach((at, i) => {
@@ -37,7 +38,7 @@ function oneHot(ones, width) {
 
 const lifts = (draft, treadle, shaft) => draft.lift[(shaft - treadle + SHAFTS) % SHAFTS] === '1';
 
-/** The two products, on the GPU. */
+/** Weaves a draft: two matrix products on the GPU. */
 async function cloth(ctx, draft) {
   const tieUp = Float32Array.from({ length: SHAFTS * SHAFTS }, (_, i) => Number(lifts(draft, Math.floor(i / SHAFTS), i % SHAFTS)));
   const woven = ctx.scope(() => {
@@ -58,7 +59,7 @@ export function weavePanel() {
   const button = document.getElementById('weave-run');
   let turn = 0;
   let woven = null;
-  let shown = 0; // picks on view
+  let shown = 0; // how many picks are drawn
   let warm = false;
   const redraw = () => draw(canvas, DRAFTS[turn], woven, shown);
   onRestyle(canvas, redraw);
@@ -139,7 +140,7 @@ function draw(canvas, draft, woven, shown) {
   g.fillStyle = colour('ink');
   for (let t = 0; t < SHAFTS; t++) for (let s = 0; s < SHAFTS; s++) if (lifts(draft, t, s)) mark(right + t, SHAFTS - 1 - s);
 
-  // The warp hangs unwoven below the last pick on view.
+  // The warp is drawn first, over the whole length: below the last pick it shows unwoven.
   const warp = colour('warp');
   const weft = colour('linen');
   const shade = colour('linen-shade');
