@@ -13,7 +13,8 @@ await main('adapters', async () => {
       try {
         const page = await browser.open(`${server.url}blank.html`);
         const adapters = await page.evaluate(async () => (await import('/dist/index.js')).Context.enumerate());
-        for (const { name, backend, deviceType } of adapters) console.log(`adapter: ${browser.name} ${browser.version}: ${name} (${backend}, ${deviceType})`);
+        for (const { name, backend, deviceType } of adapters)
+          console.log(`adapter: ${browser.name} ${browser.version}: ${name} (${backend}, ${deviceType})`);
         if (!adapters.length) throw new Error(`${browser.name} offers no WebGPU adapter`);
       } finally {
         await browser.close();

@@ -32,7 +32,9 @@ async function drawAll(run) {
   const { document } = parseHTML('<html><body></body></html>');
   const css = readFileSync(join(root, 'bench', 'src', 'style.css'), 'utf8');
   const colours = [...css.matchAll(/--(ours|ort|tfjs|jax|burn|ferric|ink): (#\w+)/g)].map(([, name, value]) => `--${name}:${value}`);
-  const [light, dark] = [colours.slice(0, colours.length / 2), colours.slice(colours.length / 2)].map((list) => `svg{${list.join(';')};color:var(--ink);font-family:sans-serif}`);
+  const [light, dark] = [colours.slice(0, colours.length / 2), colours.slice(colours.length / 2)].map(
+    (list) => `svg{${list.join(';')};color:var(--ink);font-family:sans-serif}`,
+  );
   for (const curve of curves(run)) {
     const svg = draw(curve, { document, width: 640 });
     svg.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
@@ -56,7 +58,8 @@ await main('bench', async () => {
   const sign = (ok) => (ok === undefined ? '?' : ok ? '✓' : '✗');
   for (const { what, must, ok, parts } of judge(run, native)) {
     console.log(`${sign(ok)} ${what}: ${must}`);
-    for (const part of parts) console.log(`    ${sign(part.ok)} ${part.row}: ${figure(part.value)} ${part.label}, ${figure(part.need)} asked`);
+    for (const part of parts)
+      console.log(`    ${sign(part.ok)} ${part.row}: ${figure(part.value)} ${part.label}, ${figure(part.need)} asked`);
   }
   await drawAll(run);
   writeFileSync(readme, wanted);

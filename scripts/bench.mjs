@@ -1,25 +1,37 @@
 // Builds the benchmark page and serves it: `npm run bench`. With `-- --run OUT.json` runs it in headless Chromium.
-// Options of the page: --only=regex --peers=ort,tfjs,jax|none --rounds=7 --small --seconds=170. With --no-build the built page is used as it is.
+// Options of the page: --only=regex --peers=ort,tfjs,jax|none --rounds=7 --small --seconds=170. With --no-build the page is used as
+// it was built last.
 
 import { createReadStream, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname, extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from './build.mjs';
 import { browsers } from './browsers.mjs';
+import { build } from './build.mjs';
 import { setup } from './setup.mjs';
 import { main, must, root } from './shell.mjs';
 
 const folder = join(root, 'bench');
 const site = join(folder, 'dist');
-const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.mjs': 'text/javascript', '.wasm': 'application/wasm', '.css': 'text/css', '.woff2': 'font/woff2', '.json': 'application/json' };
+const TYPES = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.mjs': 'text/javascript',
+  '.wasm': 'application/wasm',
+  '.css': 'text/css',
+  '.woff2': 'font/woff2',
+  '.json': 'application/json',
+};
 const PASSED = ['only', 'peers', 'rounds', 'small', 'seconds', 'vendor'];
 
 /** The page, static, in bench/dist/. */
 export async function buildPage({ ofPackage = true } = {}) {
   if (ofPackage || !existsSync(join(root, 'dist'))) await build();
   await setup(['bench']);
-  await must(process.execPath, [join('node_modules', 'vite', 'bin', 'vite.js'), 'build', '--logLevel', 'warn'], { cwd: folder, limit: 300 });
+  await must(process.execPath, [join('node_modules', 'vite', 'bin', 'vite.js'), 'build', '--logLevel', 'warn'], {
+    cwd: folder,
+    limit: 300,
+  });
 }
 
 /** Serves the page on loopback, isolated so that its clock is fine; `posted(path, body)` gets what the page posts. */
@@ -67,7 +79,9 @@ export async function runPage(query, { log = console.log, seconds = 3600 } = {})
   const browser = await browsers.chromium();
   let timer;
   try {
-    const late = new Promise((_, reject) => (timer = setTimeout(() => reject(new Error(`the page took more than ${seconds} s`)), seconds * 1000)));
+    const late = new Promise(
+      (_, reject) => (timer = setTimeout(() => reject(new Error(`the page took more than ${seconds} s`)), seconds * 1000)),
+    );
     const page = await browser.open(`${server.url}?${new URLSearchParams({ ...query, post: '' })}`);
     const result = await Promise.race([finished, late]);
     return { result, problems: page.problems };
@@ -87,7 +101,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
       else files.push(given);
     }
     const unknown = [...flags.keys()].filter((name) => !['run', 'no-build', ...PASSED].includes(name));
-    if (unknown.length || files.length > 1) throw new Error(`do not know ${[...unknown.map((name) => `--${name}`), ...files.slice(1)].join(', ')}`);
+    if (unknown.length || files.length > 1)
+      throw new Error(`do not know ${[...unknown.map((name) => `--${name}`), ...files.slice(1)].join(', ')}`);
     const query = Object.fromEntries([...flags].filter(([name]) => PASSED.includes(name)));
     const run = flags.has('run') || files.length > 0;
     if (run && !files.length) throw new Error('name the file that the JSON goes to: npm run bench -- --run OUT.json');

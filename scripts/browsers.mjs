@@ -2,8 +2,8 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { root } from './shell.mjs';
 import { tool } from './setup.mjs';
+import { root } from './shell.mjs';
 
 const options = JSON.parse(readFileSync(join(root, 'webdriver.json'), 'utf8'));
 
@@ -21,20 +21,33 @@ const isNoise = (text) => /favicon\.ico/.test(text);
 /** `open` also takes a dark colour scheme, a touch screen, and a function to run `first` in the page. */
 async function chromium() {
   const { chromium: driver } = await import('playwright-core');
-  const browser = await within(60, 'starting Chromium', driver.launch({
-    executablePath: tool.chromium(),
-    args: options['goog:chromeOptions'].args,
-    timeout: 60_000,
-  }));
+  const browser = await within(
+    60,
+    'starting Chromium',
+    driver.launch({
+      executablePath: tool.chromium(),
+      args: options['goog:chromeOptions'].args,
+      timeout: 60_000,
+    }),
+  );
 
   async function open(url, { width = 1280, height = 800, dark = false, touch = false, first } = {}) {
-    const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? 'dark' : 'light', hasTouch: touch, isMobile: touch });
+    const context = await browser.newContext({
+      viewport: { width, height },
+      colorScheme: dark ? 'dark' : 'light',
+      hasTouch: touch,
+      isMobile: touch,
+    });
     const page = await context.newPage();
     if (first) await page.addInitScript(first);
     const problems = [];
     const note = (text) => isNoise(text) || problems.push(text);
     page.on('pageerror', (error) => note(`uncaught: ${error.message}`));
-    page.on('console', (message) => ['error', 'warning'].includes(message.type()) && note(`console ${message.type()}: ${message.text()} (${message.location().url})`));
+    page.on(
+      'console',
+      (message) =>
+        ['error', 'warning'].includes(message.type()) && note(`console ${message.type()}: ${message.text()} (${message.location().url})`),
+    );
     await page.goto(url, { timeout: 60_000 });
     return {
       problems,
@@ -50,11 +63,17 @@ async function firefox() {
   const { Builder, Browser } = await import('selenium-webdriver');
   const { Options, ServiceBuilder } = await import('selenium-webdriver/firefox.js');
   const { args, prefs } = options['moz:firefoxOptions'];
-  const settings = new Options().setBinary(tool.firefox()).addArguments(...args).enableBidi();
+  const settings = new Options()
+    .setBinary(tool.firefox())
+    .addArguments(...args)
+    .enableBidi();
   for (const [name, value] of Object.entries(prefs)) settings.setPreference(name, value);
   const service = new ServiceBuilder(tool.geckodriver());
-  const driver = await within(90, 'starting Firefox',
-    new Builder().forBrowser(Browser.FIREFOX).setFirefoxOptions(settings).setFirefoxService(service).build());
+  const driver = await within(
+    90,
+    'starting Firefox',
+    new Builder().forBrowser(Browser.FIREFOX).setFirefoxOptions(settings).setFirefoxService(service).build(),
+  );
 
   // One window: WebDriver has no pages side by side, so the tests of a file take turns.
   let problems = [];
@@ -66,7 +85,10 @@ async function firefox() {
 
   async function open(url, { width = 1280, height = 800 } = {}) {
     problems = [];
-    await driver.manage().window().setRect({ width, height: height + 85 });
+    await driver
+      .manage()
+      .window()
+      .setRect({ width, height: height + 85 });
     await within(60, 'loading the page', driver.get(url));
     return {
       problems,

@@ -7,7 +7,14 @@ import { endTree, spawnTree } from './shell.mjs';
 
 const CSP = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; img-src 'self' data:";
 
-const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.mjs': 'text/javascript', '.wasm': 'application/wasm', '.json': 'application/json', '.css': 'text/css' };
+const TYPES = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.mjs': 'text/javascript',
+  '.wasm': 'application/wasm',
+  '.json': 'application/json',
+  '.css': 'text/css',
+};
 
 /**
  * Serves folders under the URL prefixes in `mounts`; the longest prefix wins. A mount is a folder, or
@@ -48,7 +55,11 @@ export async function serve(mounts) {
  */
 export async function serveVite(folder, ...args) {
   const vite = join(folder, 'node_modules', 'vite', 'bin', 'vite.js');
-  const child = spawnTree(process.execPath, [vite, ...args, ...(args.length ? [] : ['--bypass-lock']), '--host', '127.0.0.1', '--port', '0'], { cwd: folder, env: { NO_COLOR: '1' } });
+  const child = spawnTree(
+    process.execPath,
+    [vite, ...args, ...(args.length ? [] : ['--bypass-lock']), '--host', '127.0.0.1', '--port', '0'],
+    { cwd: folder, env: { NO_COLOR: '1' } },
+  );
   let output = '';
   const url = await new Promise((resolve, reject) => {
     const fail = (why) => {

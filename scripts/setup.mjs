@@ -1,6 +1,6 @@
 // Puts in place what the other scripts need, and nothing that is there already: `node scripts/setup.mjs [part…]`.
 
-import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -48,8 +48,9 @@ export const tool = {
 /** Vulkan loads its drivers from these descriptions. */
 function hasVulkanDriver() {
   if (process.env.VK_DRIVER_FILES || process.env.VK_ICD_FILENAMES) return true;
-  return ['/usr/share/vulkan/icd.d', '/etc/vulkan/icd.d', '/usr/local/share/vulkan/icd.d']
-    .some((folder) => existsSync(folder) && readdirSync(folder).some((file) => file.endsWith('.json')));
+  return ['/usr/share/vulkan/icd.d', '/etc/vulkan/icd.d', '/usr/local/share/vulkan/icd.d'].some(
+    (folder) => existsSync(folder) && readdirSync(folder).some((file) => file.endsWith('.json')),
+  );
 }
 
 /** True where `npm ci` ran in `folder` after its lock file was last written. */
@@ -81,8 +82,16 @@ async function rustup(...args) {
 // A part has `present`, and either `install` or the Debian package that brings it (`apt`).
 const parts = {
   modules: { what: 'the npm packages of this project', present: () => hasModules(root), install: () => npmCi(root) },
-  demo: { what: 'the npm packages of the demo page', present: () => hasModules(join(root, 'www')), install: () => npmCi(join(root, 'www')) },
-  bench: { what: 'the npm packages of the benchmark page', present: () => hasModules(join(root, 'bench')), install: () => npmCi(join(root, 'bench')) },
+  demo: {
+    what: 'the npm packages of the demo page',
+    present: () => hasModules(join(root, 'www')),
+    install: () => npmCi(join(root, 'www')),
+  },
+  bench: {
+    what: 'the npm packages of the benchmark page',
+    present: () => hasModules(join(root, 'bench')),
+    install: () => npmCi(join(root, 'bench')),
+  },
   target: {
     what: `Rust's ${WASM} target`,
     present: () => existsSync(join(ask('rustc', '--print', 'sysroot') ?? '', 'lib', 'rustlib', WASM)),

@@ -99,7 +99,10 @@ export function run(command, args, { limit = 900, quiet = false, ...options } = 
     const child = spawnTree(command, args, options);
     let output = '';
     let why;
-    for (const [stream, out] of [[child.stdout, process.stdout], [child.stderr, process.stderr]]) {
+    for (const [stream, out] of [
+      [child.stdout, process.stdout],
+      [child.stderr, process.stderr],
+    ]) {
       stream.setEncoding('utf8');
       stream.on('data', (text) => {
         output += text;

@@ -9,7 +9,10 @@ await main('start', async () => {
   await build();
   await setup(['demo']);
   const vite = join(root, 'www', 'node_modules', 'vite', 'bin', 'vite.js');
-  const server = spawnTree(process.execPath, [vite, ...process.argv.slice(2)], { cwd: join(root, 'www'), stdio: ['ignore', 'inherit', 'inherit'] });
+  const server = spawnTree(process.execPath, [vite, ...process.argv.slice(2)], {
+    cwd: join(root, 'www'),
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
   const status = await new Promise((resolve) => server.once('close', resolve));
   if (status) throw new Error(`the server ended with status ${status}`);
 });

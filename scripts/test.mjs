@@ -8,14 +8,24 @@ import { main, root, run } from './shell.mjs';
 
 const WASM = 'wasm32-unknown-unknown';
 const cargo = (args, options) => () => run('cargo', args, options);
-const tsc = join('node_modules', 'typescript', 'bin', 'tsc');
+const node = (args, options) => () => run(process.execPath, args, options);
+const biome = join('node_modules', '@biomejs', 'biome', 'bin', 'biome');
+const tsc = (project) => node([join('node_modules', 'typescript', 'bin', 'tsc'), '-p', project], { limit: 120 });
 
 /** `node --test` on the test files of a folder, one file after another: they share one GPU and two cores. */
-const nodeTests = (folder, limit, suffix = '.test.mjs') => () => {
-  const files = readdirSync(join(root, 'tests', folder)).filter((name) => name.endsWith(suffix));
-  const args = ['--test', '--test-force-exit', '--test-reporter=spec', '--test-concurrency=1', ...files.map((name) => join('tests', folder, name))];
-  return run(process.execPath, args, { limit, env: { FORCE_COLOR: '0' } });
-};
+const nodeTests =
+  (folder, limit, suffix = '.test.mjs') =>
+  () => {
+    const files = readdirSync(join(root, 'tests', folder)).filter((name) => name.endsWith(suffix));
+    const args = [
+      '--test',
+      '--test-force-exit',
+      '--test-reporter=spec',
+      '--test-concurrency=1',
+      ...files.map((name) => join('tests', folder, name)),
+    ];
+    return run(process.execPath, args, { limit, env: { FORCE_COLOR: '0' } });
+  };
 
 /** The Rust tests in a browser: the runner takes the driver it is given, and only one may be given. */
 const rustInBrowser = (name) => () => {
@@ -35,20 +45,99 @@ const clippy = (...targets) => cargo(['clippy', '--locked', '--quiet', ...target
 const steps = {
   fmt: { what: 'formatting', group: 'check', needs: ['lint'], run: cargo(['fmt', '--check'], { limit: 60 }) },
   clippy: { what: 'clippy, native', group: 'check', needs: ['lint'], run: clippy('--all-targets') },
-  clippyWasm: { what: 'clippy, wasm32', group: 'check', needs: ['lint', 'target'], run: clippy('--lib', '--test', 'integration', '--target', WASM) },
-  doc: { what: 'documentation', group: 'check', run: cargo(['doc', '--locked', '--no-deps', '--quiet'], { env: { RUSTDOCFLAGS: '-Dwarnings' } }) },
-  types: { what: 'types', group: 'check', needs: ['modules'], run: () => run(process.execPath, [tsc, '-p', 'tsconfig.json'], { limit: 120 }) },
-  speed: { what: "the README's table of speeds", group: 'check', run: () => run(process.execPath, [join('scripts', 'bench-report.mjs'), '--check'], { limit: 60 }) },
-  native: { what: 'Rust tests, native', needs: ['vulkan'], counts: true, run: cargo(['test', '--locked', '--', '--show-output'], { limit: 1800 }) },
-  build: { what: 'npm package', needs: ['modules', 'target', 'bindgen'], run: () => build().then(() => ({ ok: true, output: '' }), (error) => ({ ok: false, output: '', why: error.message })) },
-  chrome: { what: 'Rust tests, Chromium', needs: ['target', 'bindgen', 'chromium', 'chromedriver'], counts: true, run: rustInBrowser('chrome') },
-  firefox: { what: 'Rust tests, Firefox', needs: ['target', 'bindgen', 'firefox', 'geckodriver', 'vulkan'], counts: true, run: rustInBrowser('firefox') },
-  adapters: { what: 'adapters of the browsers', after: 'build', needs: ['modules', 'chromium', 'firefox', 'geckodriver', 'vulkan'], run: () => run(process.execPath, [join('scripts', 'adapters.mjs')], { limit: 180 }) },
-  package: { what: 'the npm package', after: 'build', needs: ['modules', 'chromium', 'vulkan'], counts: true, run: nodeTests('package', 1500) },
-  facade: { what: 'the JavaScript facade', after: 'build', needs: ['modules', 'chromium', 'firefox', 'geckodriver', 'vulkan'], counts: true, run: nodeTests('facade', 1500) },
-  page: { what: 'the demo page', after: 'build', needs: ['modules', 'demo', 'chromium', 'firefox', 'geckodriver', 'vulkan'], counts: true, run: nodeTests('page', 900) },
-  bench: { what: 'the benchmark page', after: 'build', needs: ['modules', 'bench', 'chromium'], counts: true, run: nodeTests('bench', 600) },
-  models: { what: 'the example models', extra: true, after: 'build', needs: ['modules', 'demo', 'pip', 'chromium', 'firefox', 'geckodriver', 'vulkan'], counts: true, run: testModels },
+  clippyWasm: {
+    what: 'clippy, wasm32',
+    group: 'check',
+    needs: ['lint', 'target'],
+    run: clippy('--lib', '--test', 'integration', '--target', WASM),
+  },
+  doc: {
+    what: 'documentation',
+    group: 'check',
+    run: cargo(['doc', '--locked', '--no-deps', '--quiet'], { env: { RUSTDOCFLAGS: '-Dwarnings' } }),
+  },
+  lint: { what: 'JavaScript, style', group: 'check', needs: ['modules'], run: node([biome, 'ci', '--error-on-warnings'], { limit: 60 }) },
+  types: { what: 'the published types', group: 'check', needs: ['modules'], run: tsc('tsconfig.json') },
+  facadeTypes: {
+    what: 'the facade against its published types',
+    group: 'check',
+    needs: ['modules'],
+    run: tsc(join('js', 'tsconfig.json')),
+  },
+  speed: {
+    what: "the README's table of speeds",
+    group: 'check',
+    run: node([join('scripts', 'bench-report.mjs'), '--check'], { limit: 60 }),
+  },
+  native: {
+    what: 'Rust tests, native',
+    needs: ['vulkan'],
+    counts: true,
+    run: cargo(['test', '--locked', '--', '--show-output'], { limit: 1800 }),
+  },
+  build: {
+    what: 'npm package',
+    needs: ['modules', 'target', 'bindgen'],
+    run: () =>
+      build().then(
+        () => ({ ok: true, output: '' }),
+        (error) => ({ ok: false, output: '', why: error.message }),
+      ),
+  },
+  chrome: {
+    what: 'Rust tests, Chromium',
+    needs: ['target', 'bindgen', 'chromium', 'chromedriver'],
+    counts: true,
+    run: rustInBrowser('chrome'),
+  },
+  firefox: {
+    what: 'Rust tests, Firefox',
+    needs: ['target', 'bindgen', 'firefox', 'geckodriver', 'vulkan'],
+    counts: true,
+    run: rustInBrowser('firefox'),
+  },
+  adapters: {
+    what: 'adapters of the browsers',
+    after: 'build',
+    needs: ['modules', 'chromium', 'firefox', 'geckodriver', 'vulkan'],
+    run: node([join('scripts', 'adapters.mjs')], { limit: 180 }),
+  },
+  package: {
+    what: 'the npm package',
+    after: 'build',
+    needs: ['modules', 'chromium', 'vulkan'],
+    counts: true,
+    run: nodeTests('package', 1500),
+  },
+  facade: {
+    what: 'the JavaScript facade',
+    after: 'build',
+    needs: ['modules', 'chromium', 'firefox', 'geckodriver', 'vulkan'],
+    counts: true,
+    run: nodeTests('facade', 1500),
+  },
+  page: {
+    what: 'the demo page',
+    after: 'build',
+    needs: ['modules', 'demo', 'chromium', 'firefox', 'geckodriver', 'vulkan'],
+    counts: true,
+    run: nodeTests('page', 900),
+  },
+  bench: {
+    what: 'the benchmark page',
+    after: 'build',
+    needs: ['modules', 'bench', 'chromium'],
+    counts: true,
+    run: nodeTests('bench', 600),
+  },
+  models: {
+    what: 'the example models',
+    extra: true,
+    after: 'build',
+    needs: ['modules', 'demo', 'pip', 'chromium', 'firefox', 'geckodriver', 'vulkan'],
+    counts: true,
+    run: testModels,
+  },
 };
 
 /** Fetches the weights, runs the models natively, then MiniLM in the browsers. */
@@ -91,11 +180,13 @@ async function perform(step, results) {
 function select(names) {
   if (!names.length) return Object.keys(steps).filter((name) => !steps[name].extra);
   if (names.includes('all')) return Object.keys(steps);
-  const chosen = new Set(names.flatMap((name) => {
-    const found = Object.keys(steps).filter((step) => step === name || steps[step].group === name);
-    if (!found.length) throw new Error(`no step '${name}'. Steps: check, ${Object.keys(steps).join(', ')}, all`);
-    return found;
-  }));
+  const chosen = new Set(
+    names.flatMap((name) => {
+      const found = Object.keys(steps).filter((step) => step === name || steps[step].group === name);
+      if (!found.length) throw new Error(`no step '${name}'. Steps: check, ${Object.keys(steps).join(', ')}, all`);
+      return found;
+    }),
+  );
   // A step on the built package builds it, unless it is there.
   if ([...chosen].some((name) => steps[name].after === 'build') && !existsSync(join(root, 'dist'))) chosen.add('build');
   return Object.keys(steps).filter((name) => chosen.has(name));

@@ -1,4 +1,5 @@
 // import lib/grid.wgsl
+// import lib/scores.wgsl
 // import lib/kv_{f32,f16}.wgsl
 
 // softmax(scale · q · kᵀ) · v, flash style: q [t, kv · group · d], k [s, kv · d], v [s, kv · dv], y [t, kv · group · dv].
@@ -23,7 +24,6 @@ struct Params {
 @group(0) @binding(4) var<uniform> p: Params;
 
 const STEP = 16u;
-const MASKED = -3e38;
 const TX = KEYS / TK;
 const TY = ROWS / TM;
 const THREADS = TX * TY;
@@ -89,7 +89,7 @@ fn attention(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(num_workgroups
     var o: array<vec4<f32>, I * 4u * C>;
     var sum: array<vec4<f32>, I>;
     if (local < ROWS) {
-        row_max[local] = MASKED;
+        row_max[local] = LOWEST;
     }
 
     for (var j0 = begin; j0 < end; j0 += KEYS) {
@@ -131,10 +131,10 @@ fn attention(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(num_workgroups
         for (var i = 0u; i < I; i++) { // unroll
             for (var c = 0u; c < 4u; c++) { // unroll
                 let r = ty + i * TY + c * QR;
-                var top = MASKED;
+                var top = LOWEST;
                 for (var j = 0u; j < J; j++) { // unroll
                     let key = j0 + tx + j * TX + vec4(0u, KR, 2u * KR, 3u * KR);
-                    let x = select(vec4(MASKED), scores[(i * 4u + c) * J + j] * p.scale, key < vec4(limits[i][c]));
+                    let x = select(vec4(LOWEST), counted(scores[(i * 4u + c) * J + j] * p.scale), key < vec4(limits[i][c]));
                     scores[(i * 4u + c) * J + j] = x;
                     top = max(max(top, max(x.x, x.y)), max(x.z, x.w));
                 }
@@ -149,7 +149,7 @@ fn attention(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(num_workgroups
                 top = max(top, tops[local * (TX + 1u) + n]);
             }
             row_max[local] = top;
-            row_fade[local] = exp(before - top);
+            row_fade[local] = weight(vec4(before - top)).x;
         }
         workgroupBarrier();
 
@@ -168,8 +168,7 @@ fn attention(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(num_workgroups
                 for (var n = 0u; n < 4u; n++) { // unroll
                     let x = vec4(scores[(i * 4u + 0u) * J + j][n], scores[(i * 4u + 1u) * J + j][n],
                         scores[(i * 4u + 2u) * J + j][n], scores[(i * 4u + 3u) * J + j][n]);
-                    // A masked key weighs nothing, also while the row has seen no other.
-                    let w = select(exp(x - top), vec4(0.0), x == vec4(MASKED));
+                    let w = select(vec4(0.0), weight(x - top), vec4(j0 + tx + j * TX + n * KR) < limits[i]);
                     sum[i] += w;
                     weights[swizzle(tx + j * TX + n * KR, r, QR)] = w;
                 }
@@ -200,10 +199,11 @@ fn attention(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(num_workgroups
                     let w = weights[swizzle(n0 + line, ty + i * TY, QR)];
                     for (var c = 0u; c < C; c++) { // unroll
                         if (ragged) {
-                            o[(i * 4u + 0u) * C + c] += select(vec4(0.0), w.x * fv[c], w.x != 0.0);
-                            o[(i * 4u + 1u) * C + c] += select(vec4(0.0), w.y * fv[c], w.y != 0.0);
-                            o[(i * 4u + 2u) * C + c] += select(vec4(0.0), w.z * fv[c], w.z != 0.0);
-                            o[(i * 4u + 3u) * C + c] += select(vec4(0.0), w.w * fv[c], w.w != 0.0);
+                            let sees = vec4(j0 + n0 + line) < limits[i];
+                            o[(i * 4u + 0u) * C + c] += select(vec4(0.0), w.x * fv[c], sees.x);
+                            o[(i * 4u + 1u) * C + c] += select(vec4(0.0), w.y * fv[c], sees.y);
+                            o[(i * 4u + 2u) * C + c] += select(vec4(0.0), w.z * fv[c], sees.z);
+                            o[(i * 4u + 3u) * C + c] += select(vec4(0.0), w.w * fv[c], sees.w);
                         } else {
                             o[(i * 4u + 0u) * C + c] = fma(vec4(w.x), fv[c], o[(i * 4u + 0u) * C + c]);
                             o[(i * 4u + 1u) * C + c] = fma(vec4(w.y), fv[c], o[(i * 4u + 1u) * C + c]);
@@ -244,7 +244,7 @@ fn attention(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(num_workgroups
                 let norm = select(1.0, select(1.0 / total, 0.0, total == 0.0), whole);
                 let at = (split * rows * p.kv + (row / p.group * p.kv + head) * p.group + row % p.group) * width;
                 for (var j = 0u; j < C; j++) { // unroll
-                    let x = o[(i * 4u + c) * C + j] * norm;
+                    let x = or_nan(o[(i * 4u + c) * C + j] * norm, row_max[r]);
                     let col = col0 + tx + j * TX;
                     for (var n = 0u; n < 4u; n++) { // unroll
                         if (col + n * VR < p.dv) {

@@ -1,7 +1,9 @@
 // import lib/grid.wgsl
+// import lib/scores.wgsl
 
 // The parts of an attention made one: parts [splits, rows, dv + 4] hold unnormalised sums, then maximum and weight;
-// y [rows, dv] = sum(exp(max_i - max) · sum_i) / sum(exp(max_i - max) · weight_i).
+// y [rows, dv] = sum(exp(max_i - max) · sum_i) / sum(exp(max_i - max) · weight_i). A part that a row sees nothing of has
+// sums of 0 and the lowest maximum.
 // A workgroup makes 32 columns of a row, with eight invocations along the parts.
 
 struct Params { rows: u32, dv: u32, splits: u32 }
@@ -21,10 +23,9 @@ fn merge(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) group
     let col = g % tiles * 32u + local % 32u;
     let width = p.dv + 4u;
 
-    var top = -3e38;
+    var top = LOWEST;
     for (var s = local; s < p.splits; s += 256u) {
-        let x = parts[(s * p.rows + row) * width + p.dv];
-        top = select(top, x, x > top);
+        top = max(top, parts[(s * p.rows + row) * width + p.dv]);
     }
     tops[local] = top;
     for (var s = 128u; s > 0u; s /= 2u) {
@@ -39,11 +40,8 @@ fn merge(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) group
     var sum = vec2(0.0);
     for (var s = local / 32u; s < p.splits; s += 8u) {
         let at = (s * p.rows + row) * width;
-        let weight = parts[at + p.dv + 1u];
-        // A part without keys has weight 0 and no maximum.
-        if (weight != 0.0) {
-            sum += exp(parts[at + p.dv] - top) * vec2(parts[at + min(col, p.dv - 1u)], weight);
-        }
+        let fade = weight(vec4(parts[at + p.dv] - top)).x;
+        sum += fade * vec2(parts[at + min(col, p.dv - 1u)], parts[at + p.dv + 1u]);
     }
     sums[local] = sum;
     workgroupBarrier();
@@ -51,6 +49,6 @@ fn merge(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) group
         for (var n = 1u; n < 8u; n++) {
             sum += sums[local + n * 32u];
         }
-        y[row * p.dv + col] = select(sum.x / sum.y, 0.0, sum.y == 0.0);
+        y[row * p.dv + col] = or_nan(vec4(select(sum.x / sum.y, 0.0, sum.y == 0.0)), top).x;
     }
 }

@@ -1,4 +1,5 @@
 // import lib/grid.wgsl
+// import lib/scores.wgsl
 // import lib/kv4_{f32,f16}.wgsl
 
 // Attention of few rows (pairs of a query and a head of one group, up to 4 · R) over many keys: reading k and v is the
@@ -24,7 +25,6 @@ const THREADS = 128u;
 const STEP = 64u;                      // of the head dimension, at a time
 const SHARES = THREADS / CV;
 const EACH = KEYS / THREADS;           // scores of an invocation
-const MASKED = -3e38;
 
 var<workgroup> queries: array<vec4<f32>, STEP * R>;      // [d][rows]
 var<workgroup> weights: array<vec4<f32>, KEYS * R>;      // [key][rows]
@@ -123,21 +123,20 @@ fn decode(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(num_workgroups) g
 
     var tops: array<vec4<f32>, R>;
     var sums: array<vec4<f32>, R>;
+    var limits: array<vec4<u32>, R>;
     for (var r = 0u; r < R; r++) { // unroll
         let query = (vec4(r * 4u) + vec4(0u, 1u, 2u, 3u)) / p.group;
-        let limit = select(vec4(end), min(vec4(end), p.offset + query + 1u), p.causal != 0u);
-        var top = vec4(MASKED);
+        limits[r] = select(vec4(end), min(vec4(end), p.offset + query + 1u), p.causal != 0u);
+        var top = vec4(LOWEST);
         for (var e = 0u; e < EACH; e++) { // unroll
-            let x = select(vec4(MASKED), scores[e * R + r] * p.scale, vec4(begin + e * THREADS + local) < limit);
+            let x = select(vec4(LOWEST), counted(scores[e * R + r] * p.scale), vec4(begin + e * THREADS + local) < limits[r]);
             scores[e * R + r] = x;
             top = max(top, x);
         }
         top = max_of_all(local, top);
         var sum = vec4(0.0);
         for (var e = 0u; e < EACH; e++) { // unroll
-            let x = scores[e * R + r];
-            // A masked key weighs nothing, also where the row sees no other.
-            let w = select(exp(x - top), vec4(0.0), x == vec4(MASKED));
+            let w = select(vec4(0.0), weight(scores[e * R + r] - top), vec4(begin + e * THREADS + local) < limits[r]);
             weights[(e * THREADS + local) * R + r] = w;
             sum += w;
         }
@@ -155,7 +154,7 @@ fn decode(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(num_workgroups) g
                 for (var r = 0u; r < R; r++) { // unroll
                     let w = weights[key * R + r];
                     for (var i = 0u; i < 4u; i++) { // unroll
-                        if (!ragged || w[i] != 0.0) {
+                        if (!ragged || begin + key < limits[r][i]) {
                             o[r * 4u + i] = fma(vec4(w[i]), values[n], o[r * 4u + i]);
                         }
                     }
@@ -186,7 +185,7 @@ fn decode(@builtin(workgroup_id) group_id: vec3<u32>, @builtin(num_workgroups) g
                 let total = sums[r][i];
                 let at = (split * rows * p.kv + (row / p.group * p.kv + head) * p.group + row % p.group) * width;
                 if (whole) {
-                    x = select(x / total, vec4(0.0), total == 0.0);
+                    x = or_nan(select(x / total, vec4(0.0), total == 0.0), tops[r][i]);
                 } else if (col == 0u) {
                     y[at + p.dv] = tops[r][i];
                     y[at + p.dv + 1u] = total;

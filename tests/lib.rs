@@ -66,6 +66,7 @@ mod table;
 mod batching;
 mod contexts;
 mod extremes;
+mod faults;
 mod halves;
 mod misuse;
 mod ops;

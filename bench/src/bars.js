@@ -1,4 +1,5 @@
-// What issue 3 asks for, the column "must", as data; and whether a run meets it.
+// The bars: how near each group of rows must come to what the card can do, and how far ahead of the best peer it must be.
+// Set for a large GPU (f32 without matrix units, in a browser); `must` says each in words, `parts` as data.
 
 /** Speeds of PyTorch 2.11 in f32 on one H200, in GB/s read and written, measured apart from any run of this page. */
 const TORCH = { softmax: { large: 2600, '64x49152': 1721 }, layernorm: { large: 3109, '64x49152': 449 } };

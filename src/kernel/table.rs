@@ -164,6 +164,17 @@ pub(crate) const LONG_PART: u32 = 4096;
 /// The kernels for parts of long rows, by single values and by vectors of four.
 const PARTS: [Variant; 2] = [with("", &row(256, LONG_PART / 256)), wide("_4", &row(256, LONG_PART / 256 / 4))];
 
+/// The same for norms, about the mean (1) or about 0.
+macro_rules! norm_parts {
+    ($centered:literal) => {
+        [with("", &norm_part(1, $centered)), wide("_4", &norm_part(4, $centered))]
+    };
+}
+
+const fn norm_part(width: u32, centered: u32) -> Constants<4> {
+    [("LANES", 256), ("EACH", LONG_PART / 256 / width), ("UNROLL", 1), ("CENTERED", centered)]
+}
+
 /// Heads at most that an invocation of rope turns.
 pub(crate) const ROPE_HEADS: u32 = 4;
 
@@ -259,26 +270,26 @@ kernels! {
     /// eˣ / Σeˣ of long rows, by their parts
     SOFTMAX_FINISH: LongRows, 2, softmax_finish in softmax_long as PARTS; softmax_t;
     /// x / √(mean(x²) + eps) · w of each row
-    RMSNORM: Rows, 2, rmsnorm in norm as ROWS; rmsnorm_t;
+    RMSNORM: Rows, 2, norm in rmsnorm as ROWS; rmsnorm_t;
     /// Squares of each part of long rows
-    RMSNORM_PARTS: LongRows, 1, rmsnorm_parts in norm_long as PARTS; rmsnorm_t add_rmsnorm_t;
+    RMSNORM_PARTS: LongRows, 1, norm_parts in norm_long as norm_parts!(0); rmsnorm_t add_rmsnorm_t;
     /// x / √(mean(x²) + eps) · w of long rows, by their parts
-    RMSNORM_FINISH: LongRows, 3, rmsnorm_finish in norm_long as PARTS; rmsnorm_t add_rmsnorm_t;
+    RMSNORM_FINISH: LongRows, 3, rmsnorm_finish in norm_long as norm_parts!(0); rmsnorm_t add_rmsnorm_t;
     /// (x - mean) / √(var + eps) · w + b of each row
-    LAYERNORM: Rows, 3, layernorm in norm as ROWS; layernorm_t;
+    LAYERNORM: Rows, 3, norm in layernorm as ROWS; layernorm_t;
     /// Mean and squares of each part of long rows
-    LAYERNORM_PARTS: LongRows, 1, layernorm_parts in norm_long as PARTS; layernorm_t add_layernorm_t;
+    LAYERNORM_PARTS: LongRows, 1, norm_parts in norm_long as norm_parts!(1); layernorm_t add_layernorm_t;
     /// (x - mean) / √(var + eps) · w + b of long rows, by their parts
-    LAYERNORM_FINISH: LongRows, 4, layernorm_finish in norm_long as PARTS; layernorm_t add_layernorm_t;
+    LAYERNORM_FINISH: LongRows, 4, layernorm_finish in norm_long as norm_parts!(1); layernorm_t add_layernorm_t;
     /// x + r, and its rmsnorm
-    ADD_RMSNORM: Rows, 3 to 2, add_rmsnorm in add_norm as ROWS; add_rmsnorm_t;
+    ADD_RMSNORM: Rows, 3 to 2, norm in add_rmsnorm as ROWS; add_rmsnorm_t;
     /// x + r, and its layernorm
-    ADD_LAYERNORM: Rows, 4 to 2, add_layernorm in add_norm as ROWS; add_layernorm_t;
+    ADD_LAYERNORM: Rows, 4 to 2, norm in add_layernorm as ROWS; add_layernorm_t;
 
     /// Rotary embedding; the second input is the table of frequencies
     ROPE: Rope, 2, rope in rope as ROPES; rope_t rope_off_t;
     /// Rotary embedding into a cache, and a copy of the third input into the other half of the cache
-    ROPE_APPEND: Rope, 3 to 2, rope_append in rope as ROPES; kv_cache;
+    ROPE_APPEND: Rope, 3 to 2, rope in rope_append as ROPES; kv_cache;
     /// softmax(scale · q · kᵀ) · v for tiles of 32 rows and 64 or 128 columns; whole or a part of the keys
     ATTENTION: Attention, 3, attention in attention as [
         with("_64", &attention(32, 32, 64, 0)),

@@ -137,7 +137,8 @@ fn part(s: u64, tiles: u64, longest: u64) -> u32 {
 /// # Attention
 ///
 /// Query head h reads kv head `h / (hq / hkv)`. Keys that a query does not see never touch it, whatever they hold.
-/// No keys give zeros. Workgroup memory does not grow with the context length or the head size.
+/// A score of `-inf` weighs nothing, one of `+inf` or NaN makes its query's row NaN. No keys give zeros, and so do keys
+/// of which none weighs anything. Workgroup memory does not grow with the context length or the head size.
 impl Context {
     /// Causal attention of a whole sequence, `softmax(Q · Kᵀ / √dh) · V` for each head, where query i sees keys `0..=i`:
     /// q `[t, hq · dh]`, k and v `[t, hkv · dh]` → `[t, hq · dh]`. `k` and `v` may hold more rows; only the first t count.

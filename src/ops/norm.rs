@@ -11,15 +11,17 @@ use crate::tensor::Tensor;
 struct Family<const IN: usize, const FINISH: usize> {
     short: Kernel<Rows, IN>,
     parts: Kernel<LongRows, 1>,
+    /// Numbers that the first step leaves of a part.
+    of_part: usize,
     finish: Kernel<LongRows, FINISH>,
 }
 
 const SOFTMAX: Family<1, 2> =
-    Family { short: table::SOFTMAX, parts: table::SOFTMAX_PARTS, finish: table::SOFTMAX_FINISH };
+    Family { short: table::SOFTMAX, parts: table::SOFTMAX_PARTS, of_part: 2, finish: table::SOFTMAX_FINISH };
 const RMSNORM: Family<2, 3> =
-    Family { short: table::RMSNORM, parts: table::RMSNORM_PARTS, finish: table::RMSNORM_FINISH };
+    Family { short: table::RMSNORM, parts: table::RMSNORM_PARTS, of_part: 3, finish: table::RMSNORM_FINISH };
 const LAYERNORM: Family<3, 4> =
-    Family { short: table::LAYERNORM, parts: table::LAYERNORM_PARTS, finish: table::LAYERNORM_FINISH };
+    Family { short: table::LAYERNORM, parts: table::LAYERNORM_PARTS, of_part: 3, finish: table::LAYERNORM_FINISH };
 
 /// Rows of one call.
 #[derive(Clone, Copy)]
@@ -64,7 +66,7 @@ impl Op<'_> {
         let parts = d.div_ceil(table::LONG_PART);
         let params = LongRows { rows, d, parts, eps };
         let grid = Grid { groups: u64::from(rows) * u64::from(parts), cost: 4 * x.len() as u64 };
-        let shape = [rows as usize, parts as usize, 2];
+        let shape = [rows as usize, parts as usize, family.of_part];
         let [of_parts] = self.run(&family.parts.variant(variant), params, [x], shape, grid)?;
         let inputs = std::array::from_fn(|i| match i {
             0 => x,

@@ -1,6 +1,7 @@
 // The assertions of the facade's cases. They run in the page, so they need nothing of Node.
 
-const show = (value) => (value instanceof Error ? `${value.name} ${value.code}: ${value.message}` : JSON.stringify(value) ?? String(value));
+const show = (value) =>
+  value instanceof Error ? `${value.name} ${value.code}: ${value.message}` : (JSON.stringify(value) ?? String(value));
 
 export function ok(condition, what) {
   if (!condition) throw new Error(what);
@@ -15,7 +16,9 @@ export function close(got, want, { rel = 2e-6, abs = 1e-7, what = 'result' } = {
   ok(got instanceof Float32Array, `${what}: not a Float32Array but ${show(got)}`);
   same(got.length, want.length, `${what}, length`);
   for (let i = 0; i < want.length; i++) {
-    const fine = Number.isNaN(want[i]) ? Number.isNaN(got[i]) : got[i] === want[i] || Math.abs(got[i] - want[i]) <= abs + rel * Math.abs(want[i]);
+    const fine = Number.isNaN(want[i])
+      ? Number.isNaN(got[i])
+      : got[i] === want[i] || Math.abs(got[i] - want[i]) <= abs + rel * Math.abs(want[i]);
     ok(fine, `${what}[${i}]: got ${got[i]}, want ${want[i]}`);
   }
 }
@@ -45,7 +48,13 @@ export function throws(f, TensorError, code, pattern) {
 /** How a Promise ends, given some seconds. */
 export function settles(promise, seconds = 5) {
   const late = new Promise((resolve) => setTimeout(resolve, seconds * 1000, { how: 'hang' }));
-  return Promise.race([Promise.resolve(promise).then((value) => ({ how: 'value', value }), (error) => ({ how: 'error', error })), late]);
+  return Promise.race([
+    Promise.resolve(promise).then(
+      (value) => ({ how: 'value', value }),
+      (error) => ({ how: 'error', error }),
+    ),
+    late,
+  ]);
 }
 
 export async function rejects(promise, TensorError, code, pattern) {

@@ -17,16 +17,30 @@ for (const start of Object.values(browsers)) {
     let server;
     let browser;
     let page;
-    before(async () => {
-      server = await serve({ '/tests/': join(root, 'tests', 'facade'), '/dist/': dist, '/copy/': dist, '/octet/': { folder: dist, types: { '.wasm': 'application/octet-stream' } }, ...fresh });
-      browser = await start();
-      page = await browser.open(`${server.url}tests/index.html`);
-      await page.evaluate(async () => { while (!globalThis.runCase) await new Promise((next) => setTimeout(next, 50)); });
-    }, { timeout: 120_000 });
-    after(async () => {
-      await browser?.close();
-      await server?.close();
-    }, { timeout: 60_000 });
+    before(
+      async () => {
+        server = await serve({
+          '/tests/': join(root, 'tests', 'facade'),
+          '/dist/': dist,
+          '/copy/': dist,
+          '/octet/': { folder: dist, types: { '.wasm': 'application/octet-stream' } },
+          ...fresh,
+        });
+        browser = await start();
+        page = await browser.open(`${server.url}tests/index.html`);
+        await page.evaluate(async () => {
+          while (!globalThis.runCase) await new Promise((next) => setTimeout(next, 50));
+        });
+      },
+      { timeout: 120_000 },
+    );
+    after(
+      async () => {
+        await browser?.close();
+        await server?.close();
+      },
+      { timeout: 60_000 },
+    );
 
     for (const name of cases.keys()) {
       it(name, { timeout: (CASE_SECONDS + 30) * 1000 }, async () => {
@@ -39,7 +53,10 @@ for (const start of Object.values(browsers)) {
       assert.deepEqual(uncaptured, [], 'uncaptured WebGPU errors');
       assert.deepEqual(shaderMessages, [], 'shader messages');
       // Cases ask for a file that is missing and for wasm of another type; the browser or the glue says so.
-      assert.deepEqual(page.problems.filter((text) => !/\/nowhere\/|MIME type/.test(text)), []);
+      assert.deepEqual(
+        page.problems.filter((text) => !/\/nowhere\/|MIME type/.test(text)),
+        [],
+      );
     });
   });
 }

@@ -4,7 +4,7 @@ const each = (n, f) => Array.from({ length: n }, (_, i) => f(i));
 
 /** Repeatable values in [-1, 1), exact in f32. */
 export function values(n, seed = 1) {
-  let state = seed * 2654435761 >>> 0;
+  let state = (seed * 2654435761) >>> 0;
   return Float32Array.from({ length: n }, () => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
     return (state >>> 8) / 2 ** 23 - 1;
@@ -51,25 +51,28 @@ export const binary = {
 
 const rows = (x, d, f) => each(x.length / d, (r) => f(Array.from(x.slice(r * d, (r + 1) * d)))).flat();
 
-export const softmax = (x, d) => rows(x, d, (row) => {
-  const top = Math.max(...row);
-  const exps = row.map((v) => Math.exp(v - top));
-  const sum = exps.reduce((a, b) => a + b, 0);
-  return exps.map((e) => e / sum);
-});
+export const softmax = (x, d) =>
+  rows(x, d, (row) => {
+    const top = Math.max(...row);
+    const exps = row.map((v) => Math.exp(v - top));
+    const sum = exps.reduce((a, b) => a + b, 0);
+    return exps.map((e) => e / sum);
+  });
 
 const mean = (row) => row.reduce((a, b) => a + b, 0) / row.length;
 
-export const rmsnorm = (x, w, d, eps = 1e-5) => rows(x, d, (row) => {
-  const norm = Math.sqrt(mean(row.map((v) => v * v)) + eps);
-  return row.map((v, i) => (v / norm) * w[i]);
-});
+export const rmsnorm = (x, w, d, eps = 1e-5) =>
+  rows(x, d, (row) => {
+    const norm = Math.sqrt(mean(row.map((v) => v * v)) + eps);
+    return row.map((v, i) => (v / norm) * w[i]);
+  });
 
-export const layernorm = (x, w, b, d, eps = 1e-5) => rows(x, d, (row) => {
-  const m = mean(row);
-  const deviation = Math.sqrt(mean(row.map((v) => (v - m) ** 2)) + eps);
-  return row.map((v, i) => ((v - m) / deviation) * w[i] + b[i]);
-});
+export const layernorm = (x, w, b, d, eps = 1e-5) =>
+  rows(x, d, (row) => {
+    const m = mean(row);
+    const deviation = Math.sqrt(mean(row.map((v) => (v - m) ** 2)) + eps);
+    return row.map((v, i) => ((v - m) / deviation) * w[i] + b[i]);
+  });
 
 /** x [t, heads·dh], rotate-half, row i at position i + offset */
 export function rope(x, t, heads, base = 10000, offset = 0) {
@@ -95,7 +98,10 @@ export function attention(q, k, v, rq, rk, d, dv, scale = 1 / Math.sqrt(d), sees
   const out = [];
   for (let i = 0; i < rq; i++) {
     const keys = each(rk, (j) => j).filter((j) => sees(i, j));
-    const weights = softmax(keys.map((j) => scale * each(d, (c) => q[i * d + c] * k[j * d + c]).reduce((x, y) => x + y, 0)), keys.length);
+    const weights = softmax(
+      keys.map((j) => scale * each(d, (c) => q[i * d + c] * k[j * d + c]).reduce((x, y) => x + y, 0)),
+      keys.length,
+    );
     for (let c = 0; c < dv; c++) out.push(keys.reduce((sum, j, at) => sum + weights[at] * v[j * dv + c], 0));
   }
   return out;
@@ -107,8 +113,20 @@ export function mha(q, k, v, t, s, hq, hkv, dh, offset) {
   const out = new Array(t * hq * dh);
   for (let h = 0; h < hq; h++) {
     const g = Math.floor(h / (hq / hkv));
-    const y = attention(head(q, t, hq, h), head(k, s, hkv, g), head(v, s, hkv, g), t, s, dh, dh, 1 / Math.sqrt(dh), (i, j) => j <= offset + i);
-    y.forEach((value, i) => { out[Math.floor(i / dh) * hq * dh + h * dh + (i % dh)] = value; });
+    const y = attention(
+      head(q, t, hq, h),
+      head(k, s, hkv, g),
+      head(v, s, hkv, g),
+      t,
+      s,
+      dh,
+      dh,
+      1 / Math.sqrt(dh),
+      (i, j) => j <= offset + i,
+    );
+    y.forEach((value, i) => {
+      out[Math.floor(i / dh) * hq * dh + h * dh + (i % dh)] = value;
+    });
   }
   return out;
 }

@@ -65,7 +65,8 @@ export function install() {
     spy.n.shader++;
     const module = call(...args);
     module.getCompilationInfo().then(({ messages }) => {
-      for (const { type, lineNum, message } of messages) spy.shaderMessages.push(`${args[0].label}: ${type} in line ${lineNum}: ${message}`);
+      for (const { type, lineNum, message } of messages)
+        spy.shaderMessages.push(`${args[0].label}: ${type} in line ${lineNum}: ${message}`);
     });
     return module;
   });

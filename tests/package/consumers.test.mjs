@@ -1,7 +1,7 @@
 // Installs the tarball where users would, a Vite project and a plain page, and computes with it in real Chromium.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { browsers } from '../../scripts/browsers.mjs';
@@ -9,7 +9,9 @@ import { serve, serveVite } from '../../scripts/serve.mjs';
 import { root, run } from '../../scripts/shell.mjs';
 import { emptyFolder, npm, pack } from './pack.mjs';
 
-const html = (script) => `<!doctype html><meta charset="utf-8"><title>Consumer</title><link rel="icon" href="data:,"><script type="module" src="${script}"></script>`;
+const html = (script) =>
+  '<!doctype html><meta charset="utf-8"><title>Consumer</title><link rel="icon" href="data:,">' +
+  `<script type="module" src="${script}"></script>`;
 
 const main = (specifier) => `
 import { Context } from '${specifier}';
@@ -30,14 +32,18 @@ try {
 async function computes(browser, url) {
   const page = await browser.open(url);
   try {
-    const outcome = await page.evaluate(async () => {
-      while (!globalThis.outcome) await new Promise((next) => setTimeout(next, 50));
-      return globalThis.outcome;
-    }).catch((error) => assert.fail(`${error.message}\n${page.problems.join('\n')}`));
+    const outcome = await page
+      .evaluate(async () => {
+        while (!globalThis.outcome) await new Promise((next) => setTimeout(next, 50));
+        return globalThis.outcome;
+      })
+      .catch((error) => assert.fail(`${error.message}\n${page.problems.join('\n')}`));
     assert.equal(outcome.failure, undefined);
     assert.deepEqual(outcome.product, [4, 5, 10, 11]);
     const weight = Math.exp(4) / (Math.exp(4) + 1);
-    [2, weight + 3 * (1 - weight)].forEach((want, i) => assert.ok(Math.abs(outcome.attended[i] - want) < 3e-5, `attention: ${outcome.attended[i]}, want ${want}`));
+    [2, weight + 3 * (1 - weight)].forEach((want, i) =>
+      assert.ok(Math.abs(outcome.attended[i] - want) < 3e-5, `attention: ${outcome.attended[i]}, want ${want}`),
+    );
     assert.deepEqual(page.problems, []);
   } finally {
     await page.close();
@@ -47,21 +53,27 @@ async function computes(browser, url) {
 describe('consumers', { concurrency: false }, () => {
   const folder = emptyFolder();
   let browser;
-  before(async () => {
-    browser = await browsers.chromium();
-  }, { timeout: 90_000 });
+  before(
+    async () => {
+      browser = await browsers.chromium();
+    },
+    { timeout: 90_000 },
+  );
   after(() => browser?.close());
 
   describe('a Vite project', { concurrency: false }, () => {
     const vite = join(folder, 'node_modules', 'vite', 'bin', 'vite.js');
-    before(() => {
-      const { devDependencies } = JSON.parse(readFileSync(join(root, 'www', 'package.json'), 'utf8'));
-      writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
-      npm(['install', '--prefer-offline', `vite@${devDependencies.vite}`, pack().tarball], folder);
-      mkdirSync(join(folder, 'src'));
-      writeFileSync(join(folder, 'index.html'), html('/src/main.js'));
-      writeFileSync(join(folder, 'src', 'main.js'), main('tensorweft'));
-    }, { timeout: 300_000 });
+    before(
+      () => {
+        const { devDependencies } = JSON.parse(readFileSync(join(root, 'www', 'package.json'), 'utf8'));
+        writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
+        npm(['install', '--prefer-offline', `vite@${devDependencies.vite}`, pack().tarball], folder);
+        mkdirSync(join(folder, 'src'));
+        writeFileSync(join(folder, 'index.html'), html('/src/main.js'));
+        writeFileSync(join(folder, 'src', 'main.js'), main('tensorweft'));
+      },
+      { timeout: 300_000 },
+    );
 
     it('works on the dev server', { timeout: 180_000 }, async () => {
       const server = await serveVite(folder);

@@ -7,8 +7,15 @@ import { root } from '../../scripts/shell.mjs';
 
 /** Runs a module in a fresh Node that fails loudly when the browser's globals are touched. */
 function node(source, { forbidden = true } = {}) {
-  const trap = `for (const name of ['navigator', 'fetch', 'window', 'document', 'self']) Object.defineProperty(globalThis, name, { configurable: true, get() { throw new Error('touched ' + name); } });`;
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', `${forbidden ? trap : ''}\n${source}`], { cwd: root, encoding: 'utf8', timeout: 60_000 });
+  const trap = `
+    for (const name of ['navigator', 'fetch', 'window', 'document', 'self']) {
+      Object.defineProperty(globalThis, name, { configurable: true, get() { throw new Error('touched ' + name); } });
+    }`;
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', `${forbidden ? trap : ''}\n${source}`], {
+    cwd: root,
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
   assert.equal(stderr, '');
   assert.equal(status, 0);
   return stdout;
@@ -20,7 +27,15 @@ it('importing is silent and touches nothing', () => {
 });
 
 it('importing leaves no new global', () => {
-  assert.equal(node("const before = Reflect.ownKeys(globalThis).length; await import('tensorweft'); console.log(Reflect.ownKeys(globalThis).length - before)", { forbidden: false }), '0\n');
+  assert.equal(
+    node(
+      `const before = Reflect.ownKeys(globalThis).length;
+      await import('tensorweft');
+      console.log(Reflect.ownKeys(globalThis).length - before)`,
+      { forbidden: false },
+    ),
+    '0\n',
+  );
 });
 
 it('enumerate() is empty and create() rejects with no-webgpu', () => {
@@ -28,10 +43,16 @@ it('enumerate() is empty and create() rejects with no-webgpu', () => {
     import { Context, TensorError } from 'tensorweft';
     console.log(JSON.stringify(await Context.enumerate()));
     for (const make of [() => Context.create(), () => Context.forAdapter(0)]) {
-      await make().then(() => console.log('made one'), (error) => console.log(error instanceof TensorError, error.name, error.code, error.message.length > 10));
+      await make().then(
+        () => console.log('made one'),
+        (error) => console.log(error instanceof TensorError, error.name, error.code, error.message.length > 10),
+      );
     }`;
   assert.equal(node(source, { forbidden: false }), '[]\ntrue TensorError no-webgpu true\ntrue TensorError no-webgpu true\n');
-  const withoutNavigator = `Object.defineProperty(globalThis, 'navigator', { value: undefined });${source}`.replace(/import \{ (.*) \} from 'tensorweft';/, "const { $1 } = await import('tensorweft');");
+  const withoutNavigator = `Object.defineProperty(globalThis, 'navigator', { value: undefined });${source}`.replace(
+    /import \{ (.*) \} from 'tensorweft';/,
+    "const { $1 } = await import('tensorweft');",
+  );
   assert.equal(node(withoutNavigator, { forbidden: false }), '[]\ntrue TensorError no-webgpu true\ntrue TensorError no-webgpu true\n');
 });
 

@@ -14,7 +14,12 @@ export function emptyFolder() {
 }
 
 export function npm(args, cwd) {
-  return execFileSync('npm', [...args, '--no-audit', '--no-fund', '--loglevel=error'], { cwd, encoding: 'utf8', timeout: 300_000, stdio: ['ignore', 'pipe', 'pipe'] });
+  return execFileSync('npm', [...args, '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd,
+    encoding: 'utf8',
+    timeout: 300_000,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
 }
 
 /** `{ tarball, files }`: the path of the packed package and the paths in it. dist/ is packed as it was built. */

@@ -23,8 +23,18 @@ function project() {
 }
 
 it('holds these files and no others', () => {
-  assert.deepEqual(files, ['CHANGELOG.md', 'LICENSE-APACHE', 'LICENSE-MIT', 'README.md',
-    'dist/index.d.ts', 'dist/index.js', 'dist/tensorweft.js', 'dist/tensorweft_bg.wasm', 'package.json']);
+  assert.deepEqual(files, [
+    'CHANGELOG.md',
+    'LICENSE-APACHE',
+    'LICENSE-MIT',
+    'README.md',
+    'dist/index.d.ts',
+    'dist/index.js',
+    'dist/tensorweft.js',
+    'dist/tensorweft_bg.wasm',
+    ...['context', 'errors', 'init', 'kv-cache', 'tensor'].map((name) => `dist/types/${name}.d.ts`),
+    'package.json',
+  ]);
 });
 
 it('names no path of the machine it was built on', () => {
@@ -37,13 +47,26 @@ it('names no path of the machine it was built on', () => {
 
 it('satisfies publint', async () => {
   const bytes = readFileSync(tarball);
-  const { messages } = await publint({ strict: true, pack: { tarball: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) } });
+  const { messages } = await publint({
+    strict: true,
+    pack: { tarball: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) },
+  });
   assert.deepEqual(messages, []);
 });
 
 it('satisfies arethetypeswrong as an ESM-only package', () => {
   const attw = join(root, 'node_modules', '@arethetypeswrong', 'cli', 'dist', 'index.js');
-  const args = [attw, tarball, '--profile', 'esm-only', '--no-emoji', '--no-color', '--exclude-entrypoints', './tensorweft_bg.wasm', './package.json'];
+  const args = [
+    attw,
+    tarball,
+    '--profile',
+    'esm-only',
+    '--no-emoji',
+    '--no-color',
+    '--exclude-entrypoints',
+    './tensorweft_bg.wasm',
+    './package.json',
+  ];
   execFileSync(process.execPath, args, { encoding: 'utf8', timeout: 120_000 }); // throws, with the report, when a check fails
 });
 
@@ -51,7 +74,15 @@ it('leaves a bundle that imports it and uses nothing', async () => {
   const { folder } = project();
   const bundle = async (source) => {
     writeFileSync(join(folder, 'main.js'), source);
-    const { outputFiles } = await build({ absWorkingDir: folder, entryPoints: ['main.js'], bundle: true, format: 'esm', minify: true, write: false, logLevel: 'silent' });
+    const { outputFiles } = await build({
+      absWorkingDir: folder,
+      entryPoints: ['main.js'],
+      bundle: true,
+      format: 'esm',
+      minify: true,
+      write: false,
+      logLevel: 'silent',
+    });
     return outputFiles[0].text.trim();
   };
   assert.equal(await bundle("import 'tensorweft'; import { Context } from 'tensorweft';"), '');
@@ -62,7 +93,11 @@ it('leaves a bundle that imports it and uses nothing', async () => {
 
 it('gives its wasm file by name', () => {
   const { folder } = project();
-  const path = execFileSync(process.execPath, ['--input-type=module', '-e', "process.stdout.write(import.meta.resolve('tensorweft/tensorweft_bg.wasm'))"], { cwd: folder, encoding: 'utf8' });
+  const path = execFileSync(
+    process.execPath,
+    ['--input-type=module', '-e', "process.stdout.write(import.meta.resolve('tensorweft/tensorweft_bg.wasm'))"],
+    { cwd: folder, encoding: 'utf8' },
+  );
   const bytes = readFileSync(new URL(path));
   assert.ok(WebAssembly.validate(bytes));
 });

@@ -1,9 +1,10 @@
 // Reads from the sources which ops there are, for tests that compare the places that name them.
 
-import { readFileSync, readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript-5.4';
 import { root } from '../../scripts/shell.mjs';
+import { INDEX, statements } from './declarations.mjs';
 
 export const read = (path) => readFileSync(join(root, path), 'utf8');
 export const sorted = (names) => [...new Set(names)].sort();
@@ -11,15 +12,19 @@ export const camel = (name) => name.replaceAll(/_(\w)/g, (_, letter) => letter.t
 
 /** Methods that take `&self` in Rust files, as name → arguments; those of `impl KvCache` are no ops. */
 export function rustMethods(...files) {
-  const source = files.map(read).join('\n').replaceAll(/^impl KvCache \{.*?^\}/gms, '');
+  const source = files
+    .map(read)
+    .join('\n')
+    .replaceAll(/^impl KvCache \{.*?^\}/gms, '');
   const methods = source.matchAll(/^ {4}pub (?:async )?fn (\w+)\(\s*&self,?([^)]*)\)/gm);
   return new Map([...methods].map(([, name, args]) => [name, [...args.matchAll(/(\w+): /g)].map(([, arg]) => arg)]));
 }
 
-/** Methods of a class of js/index.d.ts, as name → arguments, those that may be left out with a `?`. */
+const published = statements(INDEX);
+
+/** Methods of a published class, as name → arguments, those that may be left out with a `?`. */
 export function jsMethods(name) {
-  const source = ts.createSourceFile('index.d.ts', read('js/index.d.ts'), ts.ScriptTarget.Latest, true);
-  const declared = source.statements.find((statement) => ts.isClassDeclaration(statement) && statement.name.text === name);
+  const declared = published.find((statement) => ts.isClassDeclaration(statement) && statement.name.text === name);
   const methods = declared.members.filter((member) => ts.isMethodDeclaration(member) && !member.modifiers && ts.isIdentifier(member.name));
   return new Map(methods.map((method) => [method.name.text, method.parameters.map((p) => p.name.text + (p.questionToken ? '?' : ''))]));
 }

@@ -1,16 +1,34 @@
 // Uses every export of the package as a strict TypeScript user would; compiled by types.test.mjs, never run.
 // Each @ts-expect-error line is a mistake that the types must catch.
 
-import { Context, init, KvCache, Tensor, TensorError } from 'tensorweft';
-import type { Activation, AdapterInfo, ErrorCode, OpName } from 'tensorweft';
+import {
+  type Activation,
+  type AdapterInfo,
+  Context,
+  type ErrorCode,
+  init,
+  type KvCache,
+  type OpName,
+  Tensor,
+  TensorError,
+} from 'tensorweft';
 
-type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false;
+type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 const sure = <T extends true>(): T | undefined => undefined;
 
 export async function use(bytes: ArrayBuffer, module: WebAssembly.Module): Promise<void> {
   await init();
   await init({});
-  for (const wasm of ['x.wasm', new URL('https://example.org/x.wasm'), new Request('x'), new Response(), bytes, new Uint8Array(bytes), module]) await init({ wasm });
+  for (const wasm of [
+    'x.wasm',
+    new URL('https://example.org/x.wasm'),
+    new Request('x'),
+    new Response(),
+    bytes,
+    new Uint8Array(bytes),
+    module,
+  ])
+    await init({ wasm });
   // @ts-expect-error null is no source
   await init({ wasm: null });
   // @ts-expect-error no such option
@@ -37,11 +55,23 @@ export async function use(bytes: ArrayBuffer, module: WebAssembly.Module): Promi
   await ctx.warmup(['softmax'] as const, {});
   // @ts-expect-error no such op
   await ctx.warmup(['matrixProduct']);
+  // @ts-expect-error a method, but no op
+  await ctx.warmup(['toArray']);
+  // @ts-expect-error no method
+  await ctx.warmup(['shape']);
+  // @ts-expect-error tensors come from contexts and ops
+  new Tensor();
 
   const x: Tensor = ctx.tensor(new Float32Array(6), [2, 3]);
   const y = ctx.tensor([1, 2, 3, 4, 5, 6] as const, [2, 3] as const);
   const e = ctx.empty([3, 2]);
-  const halves: Tensor[] = [ctx.tensorF16(new Float32Array(6), [2, 3]), ctx.tensorF16([1, 2] as const, [2]), ctx.tensorF16(new Uint16Array(2), [2]), x.to('float16'), x.to('float32')];
+  const halves: Tensor[] = [
+    ctx.tensorF16(new Float32Array(6), [2, 3]),
+    ctx.tensorF16([1, 2] as const, [2]),
+    ctx.tensorF16(new Uint16Array(2), [2]),
+    x.to('float16'),
+    x.to('float32'),
+  ];
   // @ts-expect-error bytes are no halves
   ctx.tensorF16(new Uint8Array(6), [2, 3]);
   // @ts-expect-error no such dtype
@@ -60,12 +90,45 @@ export async function use(bytes: ArrayBuffer, module: WebAssembly.Module): Promi
 
   const values: Float32Array = await x.toArray();
   const outs: Tensor[] = [
-    x.mm(e), x.mmBt(y), x.mmBt(y, 0.5), x.silu(), x.sigmoid(), x.sqrt(), x.gelu(), x.geluTanh(), x.relu(),
-    x.add(y), x.sub(y), x.mul(y), x.div(y), x.mulScalar(2), x.mulScalar(y), x.addBias(y), x.addBias(y, 'gelu'), x.addBias(y, undefined), x.dup([6]),
-    x.gather0([0]), x.gather0(new Uint32Array(1)), x.transpose2d(), x.softmax(), x.rmsnorm(y), x.rmsnorm(y, 1e-6),
-    x.layernorm(y, y), x.layernorm(y, y, 1e-6), x.rope(1), x.rope(1, 1e6), x.ropeOff(1, 1e4, 3),
-    x.mhaDecode(y, y, 1, 1), x.mhaDecode(y, y, 1, 1, 2), x.mhaCausal(y, y, 1, 1), x.mhaCausalOff(y, y, 1, 1, 0),
-    x.attention(y, y), x.attention(y, y, 1), x.swiglu(y), x.geglu(y), x.gegluTanh(y),
+    x.mm(e),
+    x.mmBt(y),
+    x.mmBt(y, 0.5),
+    x.silu(),
+    x.sigmoid(),
+    x.sqrt(),
+    x.gelu(),
+    x.geluTanh(),
+    x.relu(),
+    x.add(y),
+    x.sub(y),
+    x.mul(y),
+    x.div(y),
+    x.mulScalar(2),
+    x.mulScalar(y),
+    x.addBias(y),
+    x.addBias(y, 'gelu'),
+    x.addBias(y, undefined),
+    x.dup([6]),
+    x.gather0([0]),
+    x.gather0(new Uint32Array(1)),
+    x.transpose2d(),
+    x.softmax(),
+    x.rmsnorm(y),
+    x.rmsnorm(y, 1e-6),
+    x.layernorm(y, y),
+    x.layernorm(y, y, 1e-6),
+    x.rope(1),
+    x.rope(1, 1e6),
+    x.ropeOff(1, 1e4, 3),
+    x.mhaDecode(y, y, 1, 1),
+    x.mhaDecode(y, y, 1, 1, 2),
+    x.mhaCausal(y, y, 1, 1),
+    x.mhaCausalOff(y, y, 1, 1, 0),
+    x.attention(y, y),
+    x.attention(y, y, 1),
+    x.swiglu(y),
+    x.geglu(y),
+    x.gegluTanh(y),
   ];
   const [sum, normed]: [Tensor, Tensor] = x.addRmsnorm(y, y);
   outs.push(sum, normed, ...x.addRmsnorm(y, y, 1e-6), ...x.addLayernorm(y, y, y), ...x.addLayernorm(y, y, y, 1e-6));
@@ -91,9 +154,16 @@ export async function use(bytes: ArrayBuffer, module: WebAssembly.Module): Promi
   const wrong: Float32Array = x.relu();
 
   const host: Float32Array[] = await Promise.all([
-    ctx.matmul(values, values, 2, 3, 2), ctx.matmulBt(values, values, 2, 2, 3), ctx.matmulBt(values, values, 2, 2, 3, 0.5), ctx.add(values, values),
-    ctx.silu(values), ctx.softmax(values, 2, 3), ctx.layernorm(values, values, values, 2, 3), ctx.layernorm(values, values, values, 2, 3, 1e-6),
-    ctx.attention(values, values, values, 2, 2, 3, 3), ctx.attention(values, values, values, 2, 2, 3, 3, 1),
+    ctx.matmul(values, values, 2, 3, 2),
+    ctx.matmulBt(values, values, 2, 2, 3),
+    ctx.matmulBt(values, values, 2, 2, 3, 0.5),
+    ctx.add(values, values),
+    ctx.silu(values),
+    ctx.softmax(values, 2, 3),
+    ctx.layernorm(values, values, values, 2, 3),
+    ctx.layernorm(values, values, values, 2, 3, 1e-6),
+    ctx.attention(values, values, values, 2, 2, 3, 3),
+    ctx.attention(values, values, values, 2, 2, 3, 3, 1),
   ]);
   // @ts-expect-error host-array ops take arrays, not tensors
   await ctx.silu(x);

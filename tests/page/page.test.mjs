@@ -13,14 +13,20 @@ const screenshots = join(root, '.cache', 'screenshots');
 const none = join(root, '.cache', 'none'); // where the model's files would be: this page is one without them
 let server;
 
-before(async () => {
-  mkdirSync(screenshots, { recursive: true });
-  mkdirSync(none, { recursive: true });
-  rmSync(site, { recursive: true, force: true });
-  const vite = join(root, 'www', 'node_modules', 'vite', 'bin', 'vite.js');
-  await must(process.execPath, [vite, 'build', '--outDir', site, '--emptyOutDir', '--logLevel', 'warn'], { cwd: join(root, 'www'), limit: 180 });
-  server = await serve({ '/': site, '/models/': none });
-}, { timeout: 200_000 });
+before(
+  async () => {
+    mkdirSync(screenshots, { recursive: true });
+    mkdirSync(none, { recursive: true });
+    rmSync(site, { recursive: true, force: true });
+    const vite = join(root, 'www', 'node_modules', 'vite', 'bin', 'vite.js');
+    await must(process.execPath, [vite, 'build', '--outDir', site, '--emptyOutDir', '--logLevel', 'warn'], {
+      cwd: join(root, 'www'),
+      limit: 180,
+    });
+    server = await serve({ '/': site, '/models/': none });
+  },
+  { timeout: 200_000 },
+);
 after(() => server?.close());
 
 /** What stands in the page at a data-testid: its text, its full number, whether it is marked as good. */
@@ -34,21 +40,30 @@ async function read(page, id) {
 
 /** Clicks, then waits for the status line to leave `busy`; resolves to that line. */
 function click(page, selector, seconds = 120) {
-  return page.evaluate(async (target) => {
-    document.querySelector(target).click();
-    const status = document.querySelector("[data-testid='status']");
-    do await new Promise((next) => setTimeout(next, 50)); while (['busy', 'starting'].includes(status.dataset.state));
-    return { state: status.dataset.state, text: status.textContent };
-  }, selector, seconds);
+  return page.evaluate(
+    async (target) => {
+      document.querySelector(target).click();
+      const status = document.querySelector("[data-testid='status']");
+      do await new Promise((next) => setTimeout(next, 50));
+      while (['busy', 'starting'].includes(status.dataset.state));
+      return { state: status.dataset.state, text: status.textContent };
+    },
+    selector,
+    seconds,
+  );
 }
 
 const at = (id) => `[data-testid='${id}']`;
 
 async function ready(page) {
-  await page.evaluate(async () => {
-    const settled = () => !['busy', 'starting'].includes(document.querySelector("[data-testid='status']").dataset.state) && document.querySelector("[data-testid='weave-caption']").dataset.value;
-    while (!settled()) await new Promise((next) => setTimeout(next, 50));
-  }).catch(async (error) => assert.fail(`${error.message}: ${(await read(page, 'status')).text}\n${page.problems.join('\n')}`));
+  await page
+    .evaluate(async () => {
+      const settled = () =>
+        !['busy', 'starting'].includes(document.querySelector("[data-testid='status']").dataset.state) &&
+        document.querySelector("[data-testid='weave-caption']").dataset.value;
+      while (!settled()) await new Promise((next) => setTimeout(next, 50));
+    })
+    .catch(async (error) => assert.fail(`${error.message}: ${(await read(page, 'status')).text}\n${page.problems.join('\n')}`));
 }
 
 async function holdsNothing(page) {
@@ -60,15 +75,22 @@ for (const start of Object.values(browsers)) {
   describe(`the demo page in ${start.name}`, { concurrency: false }, () => {
     let browser;
     let page;
-    before(async () => {
-      browser = await start();
-      page = await browser.open(server.url);
-      await ready(page);
-    }, { timeout: 150_000 });
+    before(
+      async () => {
+        browser = await start();
+        page = await browser.open(server.url);
+        await ready(page);
+      },
+      { timeout: 150_000 },
+    );
     after(() => browser?.close(), { timeout: 60_000 });
 
     it('names the adapter', async () => {
-      const [name, backend, kind] = [await read(page, 'adapter-name'), await read(page, 'adapter-backend'), await read(page, 'adapter-software')];
+      const [name, backend, kind] = [
+        await read(page, 'adapter-name'),
+        await read(page, 'adapter-backend'),
+        await read(page, 'adapter-software'),
+      ];
       assert.ok(name.text.length > 2 && backend.text.length > 2, `${name.text}, ${backend.text}`);
       assert.match(kind.text, /^(Software|Hardware)$/);
     });
@@ -86,7 +108,9 @@ for (const start of Object.values(browsers)) {
         await page.evaluate((id) => document.querySelector(id).click(), at(`matmul-sizes-${size}`));
         const { state, text } = await click(page, at('matmul-run'));
         assert.equal(state, 'ready', text);
-        const [error, bound, gpu, js, verdict] = await Promise.all(['matmul-error', 'matmul-bound', 'matmul-gflops', 'matmul-gflops-js', 'matmul-verdict'].map((id) => read(page, id)));
+        const [error, bound, gpu, js, verdict] = await Promise.all(
+          ['matmul-error', 'matmul-bound', 'matmul-gflops', 'matmul-gflops-js', 'matmul-verdict'].map((id) => read(page, id)),
+        );
         assert.ok(error.value > 0 && error.value <= bound.value, `error ${error.value}, bound ${bound.value}`);
         assert.ok(gpu.value > 0 && js.value > 0);
         assert.equal(verdict.ok, 'true', verdict.text);
@@ -102,7 +126,9 @@ for (const start of Object.values(browsers)) {
           await page.evaluate((id) => document.querySelector(id).click(), at('attention-causal'));
           const { state, text } = await click(page, at('attention-run'));
           assert.equal(state, 'ready', text);
-          const [difference, bound, verdict] = await Promise.all(['attention-maxdiff', 'attention-bound', 'attention-verdict'].map((id) => read(page, id)));
+          const [difference, bound, verdict] = await Promise.all(
+            ['attention-maxdiff', 'attention-bound', 'attention-verdict'].map((id) => read(page, id)),
+          );
           assert.ok(difference.value >= 0 && difference.value <= bound.value, `difference ${difference.value}, bound ${bound.value}`);
           assert.equal(verdict.ok, 'true', verdict.text);
         }
@@ -139,7 +165,10 @@ for (const start of Object.values(browsers)) {
 
     it('left no error and no warning in the console', () => assert.deepEqual(page.problems, []));
 
-    const sizes = { desktop: { width: 1280, height: 900 }, phone: { width: start.name === 'firefox' ? 500 : 360, height: 740, touch: true } };
+    const sizes = {
+      desktop: { width: 1280, height: 900 },
+      phone: { width: start.name === 'firefox' ? 500 : 360, height: 740, touch: true },
+    };
     for (const [device, size] of Object.entries(sizes)) {
       for (const dark of start.name === 'firefox' ? [false] : [false, true]) {
         it(`fits a ${device}, ${dark ? 'dark' : 'light'}`, { timeout: 180_000 }, async () => {
@@ -148,7 +177,9 @@ for (const start of Object.values(browsers)) {
           await click(view, at('attention-run'));
           const over = await view.evaluate(() => {
             const width = document.documentElement.clientWidth;
-            const wide = [...document.querySelectorAll('body *')].filter((el) => !el.closest('pre') && el.getBoundingClientRect().right > width + 1 && !el.closest('.visually-hidden'));
+            const wide = [...document.querySelectorAll('body *')].filter(
+              (el) => !el.closest('pre') && el.getBoundingClientRect().right > width + 1 && !el.closest('.visually-hidden'),
+            );
             return { beyond: document.documentElement.scrollWidth - width, wide: wide.slice(0, 5).map((el) => el.outerHTML.slice(0, 80)) };
           });
           assert.ok(over.beyond <= 0, `${over.beyond} px too wide: ${over.wide.join(' ')}`);
@@ -165,8 +196,13 @@ describe('the demo page without WebGPU', () => {
   it('says which browsers have it', { timeout: 120_000 }, async () => {
     const browser = await browsers.chromium();
     try {
-      const page = await browser.open(server.url, { first: () => Object.defineProperty(Navigator.prototype, 'gpu', { get: () => undefined }) });
-      await page.evaluate(async () => { while (document.querySelector("[data-testid='status']").dataset.state !== 'failed') await new Promise((next) => setTimeout(next, 50)); });
+      const page = await browser.open(server.url, {
+        first: () => Object.defineProperty(Navigator.prototype, 'gpu', { get: () => undefined }),
+      });
+      await page.evaluate(async () => {
+        while (document.querySelector("[data-testid='status']").dataset.state !== 'failed')
+          await new Promise((next) => setTimeout(next, 50));
+      });
       assert.match((await read(page, 'failure')).text, /no WebGPU/);
       assert.deepEqual(page.problems, []);
     } finally {

@@ -16,7 +16,8 @@ export function drawAngle(root, cosine) {
   root.append(svg('path', { class: 'arc', d: `M${R} 0A${R} ${R} 0 0 0 ${-R} 0` }));
   for (const c of [1, 0.75, 0.5, 0.25, 0, -0.25, -0.5, -0.75, -1]) {
     const d = (Math.acos(c) * 180) / Math.PI;
-    const [x1, y1] = at(d, R - 4), [x2, y2] = at(d, R + 4);
+    const [x1, y1] = at(d, R - 4),
+      [x2, y2] = at(d, R + 4);
     root.append(svg('line', { class: 'tick', x1, y1, x2, y2 }));
     if (c % 0.5 !== 0) continue;
     const [x, y] = at(d, R + 17);
@@ -29,7 +30,16 @@ export function drawAngle(root, cosine) {
   if (known) {
     const [tx, ty] = at(degrees, R - 40);
     const left = degrees > 90;
-    root.append(svg('text', { class: 'name name-b', x: Number(tx) + (left ? 12 : -12), y: Number(ty) - (left ? 6 : 6), 'text-anchor': left ? 'start' : 'end' }, 'second'));
+    root.append(
+      svg(
+        'text',
+        { class: 'name name-b', x: Number(tx) + (left ? 12 : -12), y: Number(ty) - (left ? 6 : 6), 'text-anchor': left ? 'start' : 'end' },
+        'second',
+      ),
+    );
   }
-  root.setAttribute('aria-label', known ? `Two directions ${degrees.toFixed(0)} degrees apart; their cosine is ${cosine.toFixed(3)}.` : 'No comparison yet.');
+  root.setAttribute(
+    'aria-label',
+    known ? `Two directions ${degrees.toFixed(0)} degrees apart; their cosine is ${cosine.toFixed(3)}.` : 'No comparison yet.',
+  );
 }

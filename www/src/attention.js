@@ -3,14 +3,24 @@ import { drawLegend, heatmap, picture } from './heatmap.js';
 import { isOff, run, say } from './session.js';
 import { choose, figure, filled, onRestyle, part, random, show, small, verdict } from './ui.js';
 
-const TEXT = 'the weft goes over the warp and under the warp and over again, row after row, until the threads have become one piece of cloth. ';
+const TEXT =
+  'the weft goes over the warp and under the warp and over again, row after row, until the threads have become one piece of cloth. ';
 const OWN = 48; // numbers of a letter's vector that are its own
 const SHARED = 16; // and those that all letters share: rotated by position, they make near ones alike
 const WIDTH = OWN + SHARED;
 const DH = 32; // of a head
 const HEADS = [1, 2, 4, 8];
 // How strongly each head weighs likeness and nearness.
-const TASTE = [[1.2, 0.6], [1.5, 0], [0, 2.2], [0.8, 1.6], [1.1, 1.1], [2, 0.4], [0.5, 2.6], [0.9, 0.3]];
+const TASTE = [
+  [1.2, 0.6],
+  [1.5, 0],
+  [0, 2.2],
+  [0.8, 1.6],
+  [1.1, 1.1],
+  [2, 0.4],
+  [0.5, 2.6],
+  [0.9, 0.3],
+];
 
 export function attentionPanel() {
   const form = document.getElementById('attention-form');
@@ -32,8 +42,8 @@ export function attentionPanel() {
     const top = weights.reduce((a, b) => Math.max(a, b), 0);
     document.getElementById('heat-max').textContent = top.toFixed(2);
     map({ weights, n: last.n, top, letters: last.letters });
-    document.getElementById('heatmap').setAttribute('aria-label',
-      `Attention weights of head ${head + 1}, ${last.n} by ${last.n} letters${last.causal ? ', causal' : ''}. Arrow keys move over the squares.`);
+    const shown = `Attention weights of head ${head + 1}, ${last.n} by ${last.n} letters${last.causal ? ', causal' : ''}.`;
+    document.getElementById('heatmap').setAttribute('aria-label', `${shown} Arrow keys move over the squares.`);
   }
 
   form.addEventListener('submit', (event) => {
@@ -52,14 +62,23 @@ export function attentionPanel() {
       show('attention-maxdiff', small(r.difference), r.difference);
       show('attention-bound', `allowed ${small(r.bound)}`, r.bound);
       show('attention-time', figure(r.ms), r.ms);
-      verdict('attention-verdict', r.difference <= r.bound
-        ? `${heads === 1 ? 'The head' : `All ${heads} heads`} agree with ${causal ? 'mhaCausal, one pass over every head' : 'attention, one fused pass a head'}. Largest row sum error: ${small(r.rowSum)}.`
-        : 'The two ways differ by more than rounding allows. Please report this adapter.', r.difference <= r.bound);
+      const agreeing = heads === 1 ? 'The head agrees' : `All ${heads} heads agree`;
+      const fused = causal ? 'mhaCausal, one pass over every head' : 'attention, one fused pass a head';
+      verdict(
+        'attention-verdict',
+        r.difference <= r.bound
+          ? `${agreeing} with ${fused}. Largest row sum error: ${small(r.rowSum)}.`
+          : 'The two ways differ by more than rounding allows. Please report this adapter.',
+        r.difference <= r.bound,
+      );
       return `Attention computed: ${heads} ${heads === 1 ? 'head' : 'heads'}, ${n} letters.`;
     });
   });
   form.querySelector('button').addEventListener('click', (event) => {
-    if (isOff(event.currentTarget)) { event.preventDefault(); run(() => {}); }
+    if (isOff(event.currentTarget)) {
+      event.preventDefault();
+      run(() => {});
+    }
   });
 }
 
@@ -74,7 +93,12 @@ async function attend(ctx, letters, heads, causal) {
     // The same projection makes queries and keys, so that like looks at like.
     const look = project(11, (h, d) => TASTE[h][d < OWN ? 0 : 1]).rope(heads);
     const v = project(13, () => 1);
-    const mask = causal && ctx.tensor(Float32Array.from({ length: n * n }, (_, i) => (i % n > Math.floor(i / n) ? -Infinity : 0)), [n, n]);
+    const mask =
+      causal &&
+      ctx.tensor(
+        Float32Array.from({ length: n * n }, (_, i) => (i % n > Math.floor(i / n) ? -Infinity : 0)),
+        [n, n],
+      );
 
     const perHead = Array.from({ length: heads }, (_, h) => {
       // [n, heads·dh] holds n·heads rows of dh: those of one head lie `heads` apart.
@@ -92,23 +116,29 @@ async function attend(ctx, letters, heads, causal) {
   try {
     const read = (tensors) => Promise.all(tensors.map((t) => t.toArray()));
     const [weights, outs, fusedHeads, [values], [fusedAll]] = await Promise.all([
-      read(perHead.map((p) => p.weights)), read(perHead.map((p) => p.out)), read(perHead.flatMap((p) => p.fused ?? [])), read([v]), read(all ? [all] : []),
+      read(perHead.map((p) => p.weights)),
+      read(perHead.map((p) => p.out)),
+      read(perHead.flatMap((p) => p.fused ?? [])),
+      read([v]),
+      read(all ? [all] : []),
     ]);
     const ms = performance.now() - start;
     let difference = 0;
     outs.forEach((out, h) => {
-      for (let i = 0; i < n; i++) for (let d = 0; d < DH; d++) {
-        const fused = fusedAll ? fusedAll[(i * heads + h) * DH + d] : fusedHeads[h][i * DH + d];
-        const off = Math.abs(out[i * DH + d] - fused);
-        difference = Math.max(difference, Number.isNaN(off) ? Infinity : off);
-      }
+      for (let i = 0; i < n; i++)
+        for (let d = 0; d < DH; d++) {
+          const fused = fusedAll ? fusedAll[(i * heads + h) * DH + d] : fusedHeads[h][i * DH + d];
+          const off = Math.abs(out[i * DH + d] - fused);
+          difference = Math.max(difference, Number.isNaN(off) ? Infinity : off);
+        }
     });
     let rowSum = 0;
-    for (const w of weights) for (let i = 0; i < n; i++) {
-      let sum = 0;
-      for (let j = 0; j < n; j++) sum += w[i * n + j];
-      rowSum = Math.max(rowSum, Math.abs(sum - 1));
-    }
+    for (const w of weights)
+      for (let i = 0; i < n; i++) {
+        let sum = 0;
+        for (let j = 0; j < n; j++) sum += w[i * n + j];
+        rowSum = Math.max(rowSum, Math.abs(sum - 1));
+      }
     // Each way may be off by 1e-5 of the largest value.
     return { weights, difference, bound: 2e-5 * values.reduce((m, x) => Math.max(m, Math.abs(x)), 0), rowSum, ms };
   } finally {
@@ -141,7 +171,13 @@ function headButtons(onChoose) {
   const row = document.querySelector('#attention-head .heads-row');
   const cells = Array.from({ length: 8 }, (_, h) => {
     const label = document.createElement('label');
-    const input = Object.assign(document.createElement('input'), { type: 'radio', name: 'head', value: String(h), checked: h === 0, disabled: h > 0 });
+    const input = Object.assign(document.createElement('input'), {
+      type: 'radio',
+      name: 'head',
+      value: String(h),
+      checked: h === 0,
+      disabled: h > 0,
+    });
     input.dataset.testid = `attention-head-${h + 1}`;
     input.setAttribute('aria-label', `Head ${h + 1}`);
     const canvas = Object.assign(document.createElement('canvas'), { width: 1, height: 1 });
@@ -158,10 +194,21 @@ function headButtons(onChoose) {
       input.disabled = h >= weights.length;
       label.className = input.disabled ? 'absent' : '';
       canvas.width = canvas.height = n;
-      if (!input.disabled) canvas.getContext('2d').drawImage(picture(weights[h], n, weights[h].reduce((a, b) => Math.max(a, b), 0)), 0, 0);
+      if (!input.disabled)
+        canvas.getContext('2d').drawImage(
+          picture(
+            weights[h],
+            n,
+            weights[h].reduce((a, b) => Math.max(a, b), 0),
+          ),
+          0,
+          0,
+        );
     });
     if (cells.find((c) => c.input.checked)?.input.disabled) cells[0].input.checked = true;
   };
-  onRestyle(row, () => { if (shown) draw(...shown); });
+  onRestyle(row, () => {
+    if (shown) draw(...shown);
+  });
   return { draw, chosen: () => cells.findIndex((c) => c.input.checked) };
 }

@@ -11,7 +11,8 @@ function ramp() {
   return Array.from({ length: 256 }, (_, i) => {
     const at = (i / 255) * 2;
     const from = Math.min(1, Math.floor(at));
-    const mix = (shift) => Math.round(channel(stops[from], shift) + (at - from) * (channel(stops[from + 1], shift) - channel(stops[from], shift)));
+    const mix = (shift) =>
+      Math.round(channel(stops[from], shift) + (at - from) * (channel(stops[from + 1], shift) - channel(stops[from], shift)));
     return [mix(16), mix(8), mix(0)];
   });
 }
@@ -51,7 +52,9 @@ export function heatmap(canvas, onPoint) {
       g.textAlign = 'center';
       g.textBaseline = 'middle';
       for (let i = 0; i < data.n; i++) {
-        const on = (v) => { g.fillStyle = colour(v ? 'madder' : 'muted'); };
+        const on = (v) => {
+          g.fillStyle = colour(v ? 'madder' : 'muted');
+        };
         on(at?.column === i);
         g.fillText(data.letters[i], o + (i + 0.5) * cell, o / 2);
         on(at?.row === i);
@@ -85,7 +88,9 @@ export function heatmap(canvas, onPoint) {
   };
   canvas.addEventListener('pointermove', follow);
   canvas.addEventListener('pointerdown', follow);
-  canvas.addEventListener('focus', () => { if (data && !at) point(data.n - 1, data.n - 1); });
+  canvas.addEventListener('focus', () => {
+    if (data && !at) point(data.n - 1, data.n - 1);
+  });
   canvas.addEventListener('keydown', (event) => {
     const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
     if (!step || !data) return;

@@ -22,12 +22,16 @@ for (const button of document.querySelectorAll('[data-copy]')) {
     try {
       await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
       label.data = 'Copied';
-      setTimeout(() => { label.data = 'Copy'; }, 1600);
+      setTimeout(() => {
+        label.data = 'Copy';
+      }, 1600);
     } catch {
       say('The browser did not let the page copy; select the text and copy it by hand.');
     }
   });
 }
 
-setInterval(() => { if (document.visibilityState === 'visible') memory(); }, 1000);
+setInterval(() => {
+  if (document.visibilityState === 'visible') memory();
+}, 1000);
 open();

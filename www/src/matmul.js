@@ -16,7 +16,9 @@ export function matmulPanel() {
   const results = new Map();
   let touched = false;
   choose(document.getElementById('matmul-sizes'), 'size', SIZES, 1024);
-  form.addEventListener('change', () => { touched = true; });
+  form.addEventListener('change', () => {
+    touched = true;
+  });
   drawBars(bars, SIZES, results);
 
   onContext((ctx) => {
@@ -35,16 +37,31 @@ export function matmulPanel() {
       show('matmul-error', small(r.error), r.error);
       show('matmul-bound', `allowed ${small(r.bound)}`, r.bound);
       part('matmul-error').dataset.ratio = String(r.ratio);
-      const which = r.rows === n ? `All ${(n * n).toLocaleString('en')} numbers` : `${r.rows} of ${n.toLocaleString('en')} rows, spread evenly, were checked: their ${(r.rows * n).toLocaleString('en')} numbers`;
-      verdict('matmul-verdict', r.ratio <= 1
-        ? `${which} agree with the float64 loop. The nearest to its bound, 2√k·2⁻²⁴·Σ|aᵢbᵢ|, uses ${(100 * r.ratio).toPrecision(2)}% of it.`
-        : `${which} were compared, and at least one is off by ${figure(r.ratio)} times its bound. Please report this adapter.`, r.ratio <= 1);
-      show('matmul-timing', `Timing: ${r.reps} GPU products of ${n} × ${n} chained, each on the result before it, and one read of a single row at the end; ${figure(r.ms)} ms in all${r.tries > 1 ? `, the median of ${r.tries} such chains` : ''}, after a first product to compile. The JavaScript loop ran over ${r.rows === n ? 'every row' : `${r.rows} rows`} on one CPU thread.`, r.reps);
+      const which =
+        r.rows === n
+          ? `All ${(n * n).toLocaleString('en')} numbers`
+          : `${r.rows} of ${n.toLocaleString('en')} rows, spread evenly, were checked: their ${(r.rows * n).toLocaleString('en')} numbers`;
+      verdict(
+        'matmul-verdict',
+        r.ratio <= 1
+          ? `${which} agree with the float64 loop. The nearest to its bound, 2√k·2⁻²⁴·Σ|aᵢbᵢ|, uses ${(100 * r.ratio).toPrecision(2)}% of it.`
+          : `${which} were compared, and at least one is off by ${figure(r.ratio)} times its bound. Please report this adapter.`,
+        r.ratio <= 1,
+      );
+      const gpu = [
+        `Timing: ${r.reps} GPU products of ${n} × ${n} chained, each on the result before it,`,
+        `and one read of a single row at the end; ${figure(r.ms)} ms in all${r.tries > 1 ? `, the median of ${r.tries} such chains` : ''}, after a first product to compile.`,
+      ];
+      const js = `The JavaScript loop ran over ${r.rows === n ? 'every row' : `${r.rows} rows`} on one CPU thread.`;
+      show('matmul-timing', [...gpu, js].join(' '), r.reps);
       return `Multiplied ${n} × ${n}: ${figure(r.gpu)} GFLOP/s on the GPU, ${figure(r.js)} in JavaScript.`;
     });
   });
   form.querySelector('button').addEventListener('click', (event) => {
-    if (isOff(event.currentTarget)) { event.preventDefault(); run(() => {}); }
+    if (isOff(event.currentTarget)) {
+      event.preventDefault();
+      run(() => {});
+    }
   });
 }
 
@@ -106,7 +123,9 @@ async function check(a, b, got, n) {
   const want = new Map();
   const jsMs = await productRows(a, b, n, rows, (i, row) => want.set(i, row.slice()));
   const unit = 2 * Math.sqrt(n) * 2 ** -24;
-  let error = 0, bound = 0, ratio = 0;
+  let error = 0,
+    bound = 0,
+    ratio = 0;
   await productRows(a.map(Math.abs), b.map(Math.abs), n, rows, (i, sums) => {
     const exact = want.get(i);
     for (let j = 0; j < n; j++) {

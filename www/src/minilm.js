@@ -83,14 +83,28 @@ function forward(ctx, weights, ids) {
   const attention = (x, name) => {
     const [q, k, v] = ['query', 'key', 'value'].map((part) => linear(x, `${name}.self.${part}`));
     return q
-      .dup([HEADS * t, HEAD_SIZE]).gather0(byHead).dup([1, HEADS * t * HEAD_SIZE])
+      .dup([HEADS * t, HEAD_SIZE])
+      .gather0(byHead)
+      .dup([1, HEADS * t * HEAD_SIZE])
       .mhaDecode(k, v, HEADS * t, HEADS, t)
-      .dup([HEADS * t, HEAD_SIZE]).gather0(byToken).dup([t, D]);
+      .dup([HEADS * t, HEAD_SIZE])
+      .gather0(byToken)
+      .dup([t, D]);
   };
 
   let x = embeddings('word', ids)
-    .add(embeddings('position', each(t, (i) => i)))
-    .add(embeddings('token_type', each(t, () => 0)));
+    .add(
+      embeddings(
+        'position',
+        each(t, (i) => i),
+      ),
+    )
+    .add(
+      embeddings(
+        'token_type',
+        each(t, () => 0),
+      ),
+    );
   x = norm(x, 'embeddings.LayerNorm');
   for (let i = 0; i < LAYERS; i++) {
     const layer = `encoder.layer.${i}`;
@@ -117,7 +131,14 @@ async function* readSafetensors(stream, onProgress) {
     const tensors = Object.entries(header).sort(([, a], [, b]) => a.data_offsets[0] - b.data_offsets[0]);
     const total = 8 + headerBytes + Math.max(...tensors.map(([, { data_offsets }]) => data_offsets[1]));
 
-    for (const [name, { dtype, shape, data_offsets: [begin, end] }] of tensors) {
+    for (const [
+      name,
+      {
+        dtype,
+        shape,
+        data_offsets: [begin, end],
+      },
+    ] of tensors) {
       const bytes = await reader.read(end - begin, (loaded) => onProgress?.(loaded, total));
       if (dtype === 'F32') yield { name, shape, values: new Float32Array(bytes.buffer) };
     }
@@ -143,7 +164,7 @@ class ByteReader {
 
   async read(length, onProgress) {
     const bytes = new Uint8Array(length);
-    for (let filled = 0; filled < length;) {
+    for (let filled = 0; filled < length; ) {
       if (this.#chunk.length === 0) {
         const { done, value } = await this.#reader.read();
         if (done) throw new Error('the weights ended too early');

@@ -5,7 +5,12 @@ import { enable, fail, isOff, onContext, run, say } from './session.js';
 import { breathe, bytes, figure, part, show, verdict } from './ui.js';
 
 const BASE = new URL('models/minilm/', document.baseURI).href;
-const WORDS = [[0.8, 'nearly the same meaning'], [0.5, 'closely related'], [0.25, 'loosely related'], [-1, 'not related']];
+const WORDS = [
+  [0.8, 'nearly the same meaning'],
+  [0.5, 'closely related'],
+  [0.25, 'loosely related'],
+  [-1, 'not related'],
+];
 
 export function sentencePanel() {
   const form = document.getElementById('minilm-form');
@@ -27,30 +32,35 @@ export function sentencePanel() {
     enable(load, true);
   });
 
-  load.addEventListener('click', () => run(async (ctx) => {
-    if (model) return 'The model is loaded.';
-    download = new AbortController();
-    cancel.hidden = false;
-    try {
-      say('Loading MiniLM-L6 …');
-      await present(download.signal);
-      const { loadMiniLM } = await import('./minilm.js');
-      model = await loadMiniLM(ctx, { base: BASE, signal: download.signal, onProgress });
-      progress.value = 1;
-      show('minilm-state', 'Loaded: 6 layers, 384 wide, 22.7 million weights on your GPU.', true);
-      enable(compare, true);
-      enable(load, false);
-      return 'The model is loaded.';
-    } catch (error) {
-      progress.value = 0;
-      show('minilm-state', 'Not loaded.');
-      if (typeof error.code !== 'string' && error.name !== 'AbortError') throw new PageError('download', error.message);
-      throw error;
-    } finally {
-      cancel.hidden = true;
-    }
-  }));
-  cancel.addEventListener('click', () => { download?.abort(); load.focus(); });
+  load.addEventListener('click', () =>
+    run(async (ctx) => {
+      if (model) return 'The model is loaded.';
+      download = new AbortController();
+      cancel.hidden = false;
+      try {
+        say('Loading MiniLM-L6 …');
+        await present(download.signal);
+        const { loadMiniLM } = await import('./minilm.js');
+        model = await loadMiniLM(ctx, { base: BASE, signal: download.signal, onProgress });
+        progress.value = 1;
+        show('minilm-state', 'Loaded: 6 layers, 384 wide, 22.7 million weights on your GPU.', true);
+        enable(compare, true);
+        enable(load, false);
+        return 'The model is loaded.';
+      } catch (error) {
+        progress.value = 0;
+        show('minilm-state', 'Not loaded.');
+        if (typeof error.code !== 'string' && error.name !== 'AbortError') throw new PageError('download', error.message);
+        throw error;
+      } finally {
+        cancel.hidden = true;
+      }
+    }),
+  );
+  cancel.addEventListener('click', () => {
+    download?.abort();
+    load.focus();
+  });
 
   function onProgress(loaded, total) {
     if (total) progress.value = loaded / total;
@@ -78,12 +88,16 @@ export function sentencePanel() {
     });
   });
   compare.addEventListener('click', (event) => {
-    if (isOff(compare)) { event.preventDefault(); run(() => {}); }
+    if (isOff(compare)) {
+      event.preventDefault();
+      run(() => {});
+    }
   });
 }
 
 /** Fails with its own sentence when the files were never fetched. */
 async function present(signal) {
   const answer = await fetch(`${BASE}tokenizer.json`, { method: 'HEAD', signal });
-  if (!answer.ok || answer.headers.get('content-type')?.includes('html')) throw new PageError('model-missing', `${BASE}tokenizer.json: ${answer.status}`);
+  if (!answer.ok || answer.headers.get('content-type')?.includes('html'))
+    throw new PageError('model-missing', `${BASE}tokenizer.json: ${answer.status}`);
 }

@@ -1,6 +1,6 @@
 // The one Context of the page: making it, losing it, one job at a time on it, and the dock that says what is going on.
 import { Context } from 'tensorweft';
-import { PageError, explain } from './failures.js';
+import { explain, PageError } from './failures.js';
 import { breathe, bytes, part, show } from './ui.js';
 
 let context = null;
@@ -83,9 +83,11 @@ function announce() {
   show('adapter-backend', context ? context.backend : '–', undefined);
   show('adapter-software', context ? (context.isSoftware ? 'Software' : 'Hardware') : '–', context?.isSoftware);
   document.getElementById('adapter').dataset.state = context ? 'open' : 'none';
-  document.getElementById('adapter-note').textContent = !context ? explain(fault).advice
-    : context.isSoftware ? 'A software adapter computes on the processor. It proves that the numbers are right; it says nothing about speed.'
-    : 'A hardware adapter: the speeds below are those of this machine, in this browser.';
+  document.getElementById('adapter-note').textContent = !context
+    ? explain(fault).advice
+    : context.isSoftware
+      ? 'A software adapter computes on the processor. It proves that the numbers are right; it says nothing about speed.'
+      : 'A hardware adapter: the speeds below are those of this machine, in this browser.';
   const toggle = document.getElementById('context-toggle');
   toggle.textContent = context ? 'Release the GPU' : 'Make a new context';
   for (const listener of listeners) listener(context);

@@ -20,10 +20,10 @@ export function verdict(id, text, ok) {
 }
 
 /** Three significant digits at most, without an exponent. */
-export const figure = (x) => x >= 99.95 ? Math.round(x).toLocaleString('en') : x >= 9.995 ? x.toFixed(1) : x.toFixed(2);
+export const figure = (x) => (x >= 99.95 ? Math.round(x).toLocaleString('en') : x >= 9.995 ? x.toFixed(1) : x.toFixed(2));
 
 /** 0.0000123 as 1.23e-5: errors are read by their exponent. */
-export const small = (x) => x === 0 ? '0' : x >= 0.01 ? x.toPrecision(3) : x.toExponential(1);
+export const small = (x) => (x === 0 ? '0' : x >= 0.01 ? x.toPrecision(3) : x.toExponential(1));
 
 export function bytes(n) {
   const units = ['B', 'KiB', 'MiB', 'GiB'];

@@ -6,14 +6,17 @@ const ENDS = 72;
 const PICKS = 49;
 const SHAFTS = 8;
 const CELLS_X = ENDS + 1 + SHAFTS;
-const CELLS_Y = SHAFTS + 1 + PICKS;
 
-const wave = (length, turns, swing, slope) => Array.from({ length }, (_, i) =>
-  (((Math.round(slope * i + swing * Math.sin((2 * Math.PI * turns * i) / length)) % SHAFTS) + SHAFTS) % SHAFTS));
-const point = (length, half) => Array.from({ length }, (_, i) => {
-  const at = i % (2 * half);
-  return (at < half ? at : 2 * half - at) % SHAFTS;
-});
+const wave = (length, turns, swing, slope) =>
+  Array.from(
+    { length },
+    (_, i) => ((Math.round(slope * i + swing * Math.sin((2 * Math.PI * turns * i) / length)) % SHAFTS) + SHAFTS) % SHAFTS,
+  );
+const point = (length, half) =>
+  Array.from({ length }, (_, i) => {
+    const at = i % (2 * half);
+    return (at < half ? at : 2 * half - at) % SHAFTS;
+  });
 
 // Which shaft each warp end hangs on, which shafts a treadle lifts (a twill shifted by one each time), which treadle each pick uses.
 const DRAFTS = [
@@ -26,7 +29,9 @@ const DRAFTS = [
 /** Row i has its one at column ones[i]. */
 function oneHot(ones, width) {
   const rows = new Float32Array(ones.length * width);
-  ones.forEach((at, i) => { rows[i * width + at] = 1; });
+  ones.forEach((at, i) => {
+    rows[i * width + at] = 1;
+  });
   return rows;
 }
 
@@ -58,22 +63,28 @@ export function weavePanel() {
   const redraw = () => draw(canvas, DRAFTS[turn], woven, shown);
   onRestyle(canvas, redraw);
 
-  const weave = () => run(async (ctx) => {
-    const draft = DRAFTS[turn];
-    woven = null;
-    say('Weaving …');
-    const start = performance.now();
-    woven = await cloth(ctx, draft);
-    const ms = performance.now() - start;
-    const took = warm ? `${ms.toFixed(0)} ms, there and back` : `${(ms / 1000).toFixed(1)} s, compiling its kernels first`;
-    warm = true;
-    const caption = document.getElementById('weave-caption');
-    caption.textContent = `The cloth of a loom is two matrix products, treadling · tie-up · threading. Your GPU has just computed this one, ${draft.name} of ${ENDS} by ${PICKS} threads, in ${took}.`;
-    caption.dataset.value = String(woven.reduce((sum, x) => sum + x, 0));
-    canvas.setAttribute('aria-label', `A weaving draft: threading above, tie-up in the corner, treadling at the right, and the cloth they make, ${draft.name}.`);
-    grow();
-    return 'Ready.';
-  });
+  const weave = () =>
+    run(async (ctx) => {
+      const draft = DRAFTS[turn];
+      woven = null;
+      say('Weaving …');
+      const start = performance.now();
+      woven = await cloth(ctx, draft);
+      const ms = performance.now() - start;
+      const took = warm ? `${ms.toFixed(0)} ms, there and back` : `${(ms / 1000).toFixed(1)} s, compiling its kernels first`;
+      warm = true;
+      const caption = document.getElementById('weave-caption');
+      caption.textContent =
+        'The cloth of a loom is two matrix products, treadling · tie-up · threading. ' +
+        `Your GPU has just computed this one, ${draft.name} of ${ENDS} by ${PICKS} threads, in ${took}.`;
+      caption.dataset.value = String(woven.reduce((sum, x) => sum + x, 0));
+      canvas.setAttribute(
+        'aria-label',
+        `A weaving draft: threading above, tie-up in the corner, treadling at the right, and the cloth they make, ${draft.name}.`,
+      );
+      grow();
+      return 'Ready.';
+    });
 
   function grow() {
     shown = matchMedia('(prefers-reduced-motion: reduce)').matches ? PICKS : 0;
@@ -103,8 +114,14 @@ function draw(canvas, draft, woven, shown) {
   const mark = (x, y) => g.fillRect(x * cell + cell * 0.1, y * cell + cell * 0.1, cell * 0.8, cell * 0.8);
   const grid = (x, y, w, h) => {
     g.beginPath();
-    for (let i = 0; i <= w; i++) { g.moveTo((x + i) * cell, y * cell); g.lineTo((x + i) * cell, (y + h) * cell); }
-    for (let i = 0; i <= h; i++) { g.moveTo(x * cell, (y + i) * cell); g.lineTo((x + w) * cell, (y + i) * cell); }
+    for (let i = 0; i <= w; i++) {
+      g.moveTo((x + i) * cell, y * cell);
+      g.lineTo((x + i) * cell, (y + h) * cell);
+    }
+    for (let i = 0; i <= h; i++) {
+      g.moveTo(x * cell, (y + i) * cell);
+      g.lineTo((x + w) * cell, (y + i) * cell);
+    }
     g.stroke();
   };
   g.clearRect(0, 0, width, width);

@@ -19,17 +19,40 @@ async function withRequestAdapter(replacement, f) {
 }
 
 async function adds(ctx) {
-  close(await ctx.tensor([1, 2], [2]).add(ctx.tensor([3, 4], [2])).toArray(), [4, 6]);
+  close(
+    await ctx
+      .tensor([1, 2], [2])
+      .add(ctx.tensor([3, 4], [2]))
+      .toArray(),
+    [4, 6],
+  );
 }
 
 export const lifecycle = {
   'exports and members are those of the contract': async ({ tw }) => {
     same(Object.keys(tw).sort(), ['Context', 'KvCache', 'Tensor', 'TensorError', 'init']);
     const members = (type) => Object.getOwnPropertyNames(type.prototype);
-    for (const name of ['tensor', 'tensorF16', 'empty', 'matmul', 'matmulBt', 'add', 'silu', 'softmax', 'layernorm', 'attention', 'kvCache', 'warmup', 'memory', 'scope', 'destroy']) {
+    for (const name of [
+      'tensor',
+      'tensorF16',
+      'empty',
+      'matmul',
+      'matmulBt',
+      'add',
+      'silu',
+      'softmax',
+      'layernorm',
+      'attention',
+      'kvCache',
+      'warmup',
+      'memory',
+      'scope',
+      'destroy',
+    ]) {
       ok(members(tw.Context).includes(name), `Context lacks ${name}`);
     }
-    for (const type of [tw.Context, tw.Tensor, tw.KvCache]) ok(typeof type.prototype[Symbol.dispose] === 'function', `${type.name} lacks [Symbol.dispose]`);
+    for (const type of [tw.Context, tw.Tensor, tw.KvCache])
+      ok(typeof type.prototype[Symbol.dispose] === 'function', `${type.name} lacks [Symbol.dispose]`);
   },
   'Context says where it runs': async ({ context }) => {
     const ctx = await context();
@@ -66,13 +89,21 @@ export const lifecycle = {
     ctx.destroy();
   },
   'without an adapter: an empty list, and a plain rejection': async ({ tw, TensorError }) => {
-    await withRequestAdapter(async () => null, async () => {
-      same(await tw.Context.enumerate(), []);
-      await rejects(tw.Context.create(), TensorError, 'no-adapter');
-    });
-    await withRequestAdapter(async () => { throw new Error('refused'); }, async () => {
-      await rejects(tw.Context.create(), TensorError, ['no-adapter', 'internal']);
-    });
+    await withRequestAdapter(
+      async () => null,
+      async () => {
+        same(await tw.Context.enumerate(), []);
+        await rejects(tw.Context.create(), TensorError, 'no-adapter');
+      },
+    );
+    await withRequestAdapter(
+      async () => {
+        throw new Error('refused');
+      },
+      async () => {
+        await rejects(tw.Context.create(), TensorError, ['no-adapter', 'internal']);
+      },
+    );
     const ctx = await tw.Context.create({ powerPreference: 'low-power' });
     await adds(ctx);
     ctx.destroy();
@@ -117,7 +148,15 @@ export const lifecycle = {
   'init: takes bytes, a module, a response, a request and a URL': async () => {
     const address = new URL('/dist/tensorweft_bg.wasm', location.href);
     const bytes = await (await fetch(address)).arrayBuffer();
-    const sources = [bytes, new Uint8Array(bytes), await WebAssembly.compile(bytes), await fetch(address), new Request(address), address, address.href];
+    const sources = [
+      bytes,
+      new Uint8Array(bytes),
+      await WebAssembly.compile(bytes),
+      await fetch(address),
+      new Request(address),
+      address,
+      address.href,
+    ];
     for (const wasm of sources) {
       const fresh = await freshPackage();
       await fresh.init({ wasm });
@@ -140,17 +179,27 @@ export const lifecycle = {
     for (let i = 0; i < 200; i++) {
       const y = a.mulScalar(i);
       const z = ctx.tensor(values(i + 1, i), [i + 1]).relu();
-      all.push(Promise.all([y.toArray(), y.toArray(), z.toArray(), ctx.matmul(host, host, 2, 2, 2), ctx.matmul(host, host, 2, 2, 2)]).then(async ([y1, y2, z1, m1, m2]) => {
-        close(y1, [i, 2 * i, 3 * i, 4 * i]);
-        close(y2, [i, 2 * i, 3 * i, 4 * i]);
-        close(z1, Array.from(values(i + 1, i), (v) => Math.max(v, 0)));
-        close(m1, [7, 10, 15, 22]);
-        close(m2, [7, 10, 15, 22]);
-        const inside = y.relu(); // an op called from a continuation
-        y.dispose();
-        z.dispose();
-        return inside.toArray().then((r) => { inside.dispose(); close(r, [i, 2 * i, 3 * i, 4 * i]); });
-      }));
+      all.push(
+        Promise.all([y.toArray(), y.toArray(), z.toArray(), ctx.matmul(host, host, 2, 2, 2), ctx.matmul(host, host, 2, 2, 2)]).then(
+          async ([y1, y2, z1, m1, m2]) => {
+            close(y1, [i, 2 * i, 3 * i, 4 * i]);
+            close(y2, [i, 2 * i, 3 * i, 4 * i]);
+            close(
+              z1,
+              Array.from(values(i + 1, i), (v) => Math.max(v, 0)),
+            );
+            close(m1, [7, 10, 15, 22]);
+            close(m2, [7, 10, 15, 22]);
+            const inside = y.relu(); // an op called from a continuation
+            y.dispose();
+            z.dispose();
+            return inside.toArray().then((r) => {
+              inside.dispose();
+              close(r, [i, 2 * i, 3 * i, 4 * i]);
+            });
+          },
+        ),
+      );
     }
     await Promise.all(all);
   },
@@ -178,7 +227,12 @@ export const lifecycle = {
       a.dispose();
       b.dispose();
       const noise = ctx.tensor([9, 9, 9, 9], [2, 2]);
-      reads.push(y.toArray().then((got) => { y.dispose(); close(got, [i, 2, 0, 2]); }));
+      reads.push(
+        y.toArray().then((got) => {
+          y.dispose();
+          close(got, [i, 2, 0, 2]);
+        }),
+      );
       noise.dispose();
     }
     await Promise.all(reads);
@@ -190,7 +244,14 @@ export const lifecycle = {
     const got = await x.toArray();
     const copy = got.slice();
     const big = ctx.tensor(new Float32Array(2 ** 23), [2 ** 23]);
-    close(await big.relu().dup([2 ** 22, 2]).gather0([5]).toArray(), [0, 0]);
+    close(
+      await big
+        .relu()
+        .dup([2 ** 22, 2])
+        .gather0([5])
+        .toArray(),
+      [0, 0],
+    );
     big.dispose();
     same([...got], [...copy]);
   },
@@ -225,18 +286,29 @@ export const lifecycle = {
     device.destroy();
     for (const { how, error } of await Promise.all(reads.map((read) => settles(read, 2)))) {
       ok(how !== 'hang', 'a pending read hangs');
-      if (how === 'error') { ok(error instanceof TensorError, `not a TensorError: ${error}`); same(error.code, 'device-lost'); }
+      if (how === 'error') {
+        ok(error instanceof TensorError, `not a TensorError: ${error}`);
+        same(error.code, 'device-lost');
+      }
     }
     same((await settles(ctx.lost, 2)).how, 'value', 'lost');
     const later = (f) => new Promise((resolve) => resolve(f()));
-    await rejects(later(() => x.relu().toArray()), TensorError, 'device-lost');
-    await rejects(later(() => ctx.add(Float32Array.of(1), Float32Array.of(1))), TensorError, 'device-lost');
+    await rejects(
+      later(() => x.relu().toArray()),
+      TensorError,
+      'device-lost',
+    );
+    await rejects(
+      later(() => ctx.add(Float32Array.of(1), Float32Array.of(1))),
+      TensorError,
+      'device-lost',
+    );
     ctx.destroy();
     const next = await tw.Context.create();
     await adds(next);
     next.destroy();
   },
-  'warmup compiles ahead of time, beside the page': async ({ tw, spy }) => {
+  'warmup compiles ahead of time, without blocking the page': async ({ tw, spy }) => {
     const names = ['add', 'softmax', 'rmsnorm', 'mulScalar', 'kvCache'];
     const observes = globalThis.PerformanceObserver?.supportedEntryTypes?.includes('longtask');
     let [ctx, total, tasks] = [undefined, 0, undefined];
@@ -245,7 +317,8 @@ export const lifecycle = {
       ctx?.destroy();
       ctx = await tw.Context.create();
       tasks = [];
-      const observer = observes && new PerformanceObserver((list) => tasks.push(...list.getEntries().map(({ duration }) => Math.round(duration))));
+      const observer =
+        observes && new PerformanceObserver((list) => tasks.push(...list.getEntries().map(({ duration }) => Math.round(duration))));
       if (observes) observer.observe({ entryTypes: ['longtask'] });
       spy.reset();
       const heard = [];
@@ -254,7 +327,10 @@ export const lifecycle = {
       same(await warming, undefined);
       total = heard.at(-1)[1];
       same(heard.at(-1)[0], total, 'progress in the end');
-      ok(heard.every(([done, all], k) => all === total && done > (heard[k - 1]?.[0] ?? 0)), `progress: ${JSON.stringify(heard)}`);
+      ok(
+        heard.every(([done, all], k) => all === total && done > (heard[k - 1]?.[0] ?? 0)),
+        `progress: ${JSON.stringify(heard)}`,
+      );
       same([spy.n.pipeline, spy.n.shader], [total, total], 'pipelines and shaders');
       await new Promise((next) => setTimeout(next, 100));
       if (observes) observer.disconnect();
@@ -263,13 +339,32 @@ export const lifecycle = {
 
     for (const d of [1, 7, 128, 600, 3000, 5000, 9000]) {
       const w = ctx.tensor(new Float32Array(d).fill(1), [d]);
-      const y = ctx.scope(() => w.dup([1, d]).add(w).mulScalar(0.5).mulScalar(ctx.tensor([2], [1])).rmsnorm(w).softmax());
+      const y = ctx.scope(() =>
+        w
+          .dup([1, d])
+          .add(w)
+          .mulScalar(0.5)
+          .mulScalar(ctx.tensor([2], [1]))
+          .rmsnorm(w)
+          .softmax(),
+      );
       close(await y.toArray(), new Array(d).fill(1 / d), { abs: 1e-5 });
     }
     await ctx.warmup(['add']);
     await ctx.warmup([]);
     same(spy.n.pipeline, total, 'pipelines in the end');
     ctx.destroy();
+  },
+  'warmup knows every op of Tensor, empty and kvCache': async ({ context, tw, TensorError }) => {
+    const ctx = await context();
+    const members = Object.entries(Object.getOwnPropertyDescriptors(tw.Tensor.prototype));
+    const ops = members.filter(([name, { value }]) => typeof value === 'function' && !['constructor', 'toArray', 'dispose'].includes(name));
+    ok(ops.length > 25, `only ${ops.length} ops`);
+    // The call names the first that it does not know, and compiles nothing.
+    for (const name of [...ops.map(([name]) => name), 'empty', 'kvCache'])
+      throws(() => ctx.warmup([name, 'other']), TensorError, 'invalid-argument', /^warmup: .*other/s);
+    for (const name of ['toArray', 'dispose', 'shape', 'MM', ''])
+      throws(() => ctx.warmup([name, 'mm']), TensorError, 'invalid-argument', new RegExp(`^warmup: .*"${name}"`, 's'));
   },
   'warmup that is not waited for, and such as cannot be': async ({ tw, TensorError, spy }) => {
     const ctx = await tw.Context.create();
@@ -278,13 +373,21 @@ export const lifecycle = {
     const both = [ctx.warmup(['relu', 'add']), ctx.warmup(['add'])];
     close(await ctx.tensor([-1, 2], [2]).relu().toArray(), [0, 2]);
     await Promise.all(both);
-    const thrown = await settles(ctx.warmup(['silu'], { onProgress: () => { throw new RangeError('mine'); } }));
+    const thrown = await settles(
+      ctx.warmup(['silu'], {
+        onProgress: () => {
+          throw new RangeError('mine');
+        },
+      }),
+    );
     ok(thrown.error instanceof RangeError, 'what the callback threw is lost');
 
     const { createComputePipelineAsync } = GPUDevice.prototype;
-    GPUDevice.prototype.createComputePipelineAsync = async () => { throw new Error('the driver said no'); };
+    GPUDevice.prototype.createComputePipelineAsync = async () => {
+      throw new Error('the driver said no');
+    };
     try {
-      await rejects(ctx.warmup(['gelu']), TensorError, 'internal', /^warmup: the driver said no/);
+      await rejects(ctx.warmup(['gelu']), TensorError, 'internal', /^warmup: GELU: the driver said no/);
     } finally {
       GPUDevice.prototype.createComputePipelineAsync = createComputePipelineAsync;
     }
@@ -315,7 +418,10 @@ export const lifecycle = {
     out.list[1].deep.dispose();
     let leaked;
     try {
-      ctx.scope(() => { leaked = ctx.tensor([1], [1]); throw new RangeError('mine'); });
+      ctx.scope(() => {
+        leaked = ctx.tensor([1], [1]);
+        throw new RangeError('mine');
+      });
       ok(false, 'the error was swallowed');
     } catch (error) {
       ok(error instanceof RangeError, `another error came out: ${error}`);
@@ -337,10 +443,13 @@ export const lifecycle = {
   },
   'works in a module Worker': async () => {
     const worker = new Worker('/tests/worker.mjs', { type: 'module' });
-    const { how, value } = await settles(new Promise((resolve, reject) => {
-      worker.onmessage = ({ data }) => resolve(data);
-      worker.onerror = (event) => reject(new Error(event.message));
-    }), 20);
+    const { how, value } = await settles(
+      new Promise((resolve, reject) => {
+        worker.onmessage = ({ data }) => resolve(data);
+        worker.onerror = (event) => reject(new Error(event.message));
+      }),
+      20,
+    );
     worker.terminate();
     same(how, 'value', 'the worker');
     ok(!value.failure, value.failure);

@@ -30,23 +30,44 @@ async function cached(tensor, want) {
 async function twice(f, shape, want, bounds) {
   const [first, second] = [f(), f()];
   await check(first, shape, want, bounds);
-  same([...await second.toArray()], [...await first.toArray()], 'the second call with the same handles');
+  same([...(await second.toArray())], [...(await first.toArray())], 'the second call with the same handles');
 }
 
 /** The ops of one tensor and of two that have a formula of their own here. */
 const formulas = { ...ref.unary, ...ref.binary };
 
-const elementwise = Object.fromEntries(Object.entries(formulas).map(([op, f]) => [`Tensor.${op}`, async (env) => {
-  const ctx = await env.context();
-  const a = op === 'sqrt' ? positive(values(77, 3)) : values(77, 3).map((v) => v * 3.9);
-  const x = ctx.tensor(a, [7, 11]);
-  const bounds = ROUNDED.includes(op) ? undefined : TRANSCENDENTAL;
-  if (op in ref.unary) return twice(() => x[op](), [7, 11], Array.from(a, (v) => f(v)), bounds);
-  const b = positive(values(77, 5));
-  const y = ctx.tensor(b, [7, 11]);
-  await twice(() => x[op](y), [7, 11], Array.from(a, (v, i) => f(v, b[i])), bounds);
-  return check(x[op](x), [7, 11], Array.from(a, (v) => f(v, v)), bounds); // one handle for both inputs
-}]));
+const elementwise = Object.fromEntries(
+  Object.entries(formulas).map(([op, f]) => [
+    `Tensor.${op}`,
+    async (env) => {
+      const ctx = await env.context();
+      const a = op === 'sqrt' ? positive(values(77, 3)) : values(77, 3).map((v) => v * 3.9);
+      const x = ctx.tensor(a, [7, 11]);
+      const bounds = ROUNDED.includes(op) ? undefined : TRANSCENDENTAL;
+      if (op in ref.unary)
+        return twice(
+          () => x[op](),
+          [7, 11],
+          Array.from(a, (v) => f(v)),
+          bounds,
+        );
+      const b = positive(values(77, 5));
+      const y = ctx.tensor(b, [7, 11]);
+      await twice(
+        () => x[op](y),
+        [7, 11],
+        Array.from(a, (v, i) => f(v, b[i])),
+        bounds,
+      );
+      return check(
+        x[op](x),
+        [7, 11],
+        Array.from(a, (v) => f(v, v)),
+        bounds,
+      ); // one handle for both inputs
+    },
+  ]),
+);
 
 /** Calls a method on one tensor, or on two of one shape, whichever it takes. */
 function regular(op, x, y) {
@@ -78,8 +99,15 @@ const named = {
     const kept = [1, -2.5, 0, 65504, 2 ** -24, Infinity, NaN];
     const bits = Uint16Array.of(0x3c00, 0xc100, 0, 0x7bff, 1, 0x7c00, 0x7e00);
     const padded = Uint16Array.of(9, ...bits, 9);
-    const uploads = [ctx.tensorF16(kept, [7]), ctx.tensorF16(Float32Array.from(kept), [7]), ctx.tensorF16(bits, [7]), ctx.tensorF16(padded.subarray(1, 8), [7]), ctx.tensor(kept, [7]).to('float16')];
-    if (globalThis.Float16Array) uploads.push(ctx.tensorF16(Float16Array.from(kept), [7]), ctx.tensorF16(new Float16Array(padded.buffer, 2, 7), [7]));
+    const uploads = [
+      ctx.tensorF16(kept, [7]),
+      ctx.tensorF16(Float32Array.from(kept), [7]),
+      ctx.tensorF16(bits, [7]),
+      ctx.tensorF16(padded.subarray(1, 8), [7]),
+      ctx.tensor(kept, [7]).to('float16'),
+    ];
+    if (globalThis.Float16Array)
+      uploads.push(ctx.tensorF16(Float16Array.from(kept), [7]), ctx.tensorF16(new Float16Array(padded.buffer, 2, 7), [7]));
     padded.fill(0);
     for (const x of uploads) {
       same([x.dtype, x.size, ...x.shape], ['float16', 7, 7]);
@@ -90,7 +118,11 @@ const named = {
     const growing = new ArrayBuffer(6, { maxByteLength: 64 });
     new Uint16Array(growing).fill(0x4000);
     close(await ctx.tensorF16(new Uint16Array(growing), [3]).toArray(), [2, 2, 2]);
-    close(await ctx.tensorF16([65519.99, 65520, -1e30, 0.1, 2049, 2051, 2 ** -25], [7]).toArray(), [65504, Infinity, -Infinity, 0.0999755859375, 2048, 2052, 0], EXACT);
+    close(
+      await ctx.tensorF16([65519.99, 65520, -1e30, 0.1, 2049, 2051, 2 ** -25], [7]).toArray(),
+      [65504, Infinity, -Infinity, 0.0999755859375, 2048, 2052, 0],
+      EXACT,
+    );
     const large = new Uint16Array(9_000_001).map((_, i) => 0x3c00 + (i % 1024)); // more than one slice, and no whole word at the end
     const got = await ctx.tensorF16(large, [9_000_001]).toArray();
     ok(got.length === 9_000_001 && got.every((v, i) => v === 1 + (i % 1024) / 1024), 'a large upload');
@@ -104,7 +136,11 @@ const named = {
     const [x, y] = [ctx.tensorF16(a, [3, 5]), ctx.tensorF16(b, [5, 7])];
     await twice(() => x.mm(y), [3, 7], ref.mm(a, b, 3, 5, 7), product(5));
     await twice(() => ctx.tensor(a, [3, 5]).mmBt(y.dup([7, 5])), [3, 7], ref.mmBt(a, b, 3, 7, 5), product(5));
-    await twice(() => x.add(x), [3, 5], Array.from(a, (v) => v + v));
+    await twice(
+      () => x.add(x),
+      [3, 5],
+      Array.from(a, (v) => v + v),
+    );
     await check(y.gather0([4, 1]), [2, 7], [...b.slice(28, 35), ...b.slice(7, 14)]);
     await check(x.softmax(), [3, 5], ref.softmax(a, 5), ROWS);
     const z = x.dup([5, 3]);
@@ -119,14 +155,31 @@ const named = {
   'float16: a KvCache of it': async (env) => {
     const ctx = await env.context();
     const cache = ctx.kvCache(4, 3, 'float16');
-    same([cache.k.dtype, cache.v.dtype, cache.length, ctx.kvCache(1, 1).k.dtype, ctx.kvCache(1, 1, 'float32').k.dtype], ['float16', 'float16', 0, 'float32', 'float32']);
+    same(
+      [cache.k.dtype, cache.v.dtype, cache.length, ctx.kvCache(1, 1).k.dtype, ctx.kvCache(1, 1, 'float32').k.dtype],
+      ['float16', 'float16', 0, 'float32', 'float32'],
+    );
     const row = (x) => ctx.tensor([x, x + 0.5, x + 0.0001], [1, 3]);
     cache.append(row(1), row(-1));
     cache.append(row(2).to('float16'), row(-2));
     await cached(cache.k, [1, 1.5, 1, 2, 2.5, 2, 0, 0, 0, 0, 0, 0]);
     await cached(cache.v, [-1, -0.5, -1, -2, -1.5, -2, 0, 0, 0, 0, 0, 0]);
     const q = ctx.tensor([0.5, 0.25, -1], [1, 3]);
-    close(await q.mhaDecode(cache.k, cache.v, 1, 1, 2).toArray(), ref.mha(Float32Array.of(0.5, 0.25, -1), Float32Array.of(1, 1.5, 1, 2, 2.5, 2), Float32Array.of(-1, -0.5, -1, -2, -1.5, -2), 1, 2, 1, 1, 3, 1), ATTENTION);
+    close(
+      await q.mhaDecode(cache.k, cache.v, 1, 1, 2).toArray(),
+      ref.mha(
+        Float32Array.of(0.5, 0.25, -1),
+        Float32Array.of(1, 1.5, 1, 2, 2.5, 2),
+        Float32Array.of(-1, -0.5, -1, -2, -1.5, -2),
+        1,
+        2,
+        1,
+        1,
+        3,
+        1,
+      ),
+      ATTENTION,
+    );
     cache.dispose();
   },
   'Tensor.shape cannot be changed from outside': async (env) => {
@@ -134,7 +187,11 @@ const named = {
     const given = [2, 3];
     const x = ctx.tensor(values(6), given);
     given[0] = 6;
-    try { x.shape[0] = 6; } catch { /* frozen is as good */ }
+    try {
+      x.shape[0] = 6;
+    } catch {
+      /* frozen is as good */
+    }
     same([...x.shape], [2, 3], 'shape');
   },
   'Tensor.toArray gives a fresh array each time': async (env) => {
@@ -148,7 +205,12 @@ const named = {
   ...elementwise,
   'Tensor.mm': async (env) => {
     const ctx = await env.context();
-    for (const [m, k, n] of [[1, 1, 1], [3, 5, 7], [17, 33, 19], [65, 64, 66]]) {
+    for (const [m, k, n] of [
+      [1, 1, 1],
+      [3, 5, 7],
+      [17, 33, 19],
+      [65, 64, 66],
+    ]) {
       const [a, b] = [values(m * k, 1), values(k * n, 2)];
       const [x, y] = [ctx.tensor(a, [m, k]), ctx.tensor(b, [k, n])];
       await twice(() => x.mm(y), [m, n], ref.mm(a, b, m, k, n), product(k));
@@ -156,7 +218,12 @@ const named = {
   },
   'Tensor.mmBt, with and without scale': async (env) => {
     const ctx = await env.context();
-    for (const [m, k, n] of [[1, 1, 1], [3, 5, 7], [17, 33, 19], [1, 64, 130]]) {
+    for (const [m, k, n] of [
+      [1, 1, 1],
+      [3, 5, 7],
+      [17, 33, 19],
+      [1, 64, 130],
+    ]) {
       const [a, b] = [values(m * k, 1), values(n * k, 2)];
       const [x, y] = [ctx.tensor(a, [m, k]), ctx.tensor(b, [n, k])];
       await twice(() => x.mmBt(y), [m, n], ref.mmBt(a, b, m, n, k), product(k));
@@ -167,15 +234,31 @@ const named = {
     const ctx = await env.context();
     const a = values(10, 6);
     const [x, s] = [ctx.tensor(a, [2, 5]), ctx.tensor([-1.75], [1])];
-    await twice(() => x.mulScalar(s), [2, 5], Array.from(a, (v) => v * -1.75));
-    await twice(() => x.mulScalar(3), [2, 5], Array.from(a, (v) => v * 3));
+    await twice(
+      () => x.mulScalar(s),
+      [2, 5],
+      Array.from(a, (v) => v * -1.75),
+    );
+    await twice(
+      () => x.mulScalar(3),
+      [2, 5],
+      Array.from(a, (v) => v * 3),
+    );
   },
   'Tensor.addBias': async (env) => {
     const ctx = await env.context();
     const [a, b] = [values(21, 7), values(7, 8)];
     const [x, bias] = [ctx.tensor(a, [3, 7]), ctx.tensor(b, [7])];
-    await twice(() => x.addBias(bias), [3, 7], Array.from(a, (v, i) => v + b[i % 7]));
-    await check(x.addBias(bias, undefined), [3, 7], Array.from(a, (v, i) => v + b[i % 7]));
+    await twice(
+      () => x.addBias(bias),
+      [3, 7],
+      Array.from(a, (v, i) => v + b[i % 7]),
+    );
+    await check(
+      x.addBias(bias, undefined),
+      [3, 7],
+      Array.from(a, (v, i) => v + b[i % 7]),
+    );
     for (const activation of ['relu', 'silu', 'gelu', 'geluTanh']) {
       const want = Array.from(a, (v, i) => ref.unary[activation](v + b[i % 7]));
       await twice(() => x.addBias(bias, activation), [3, 7], want, TRANSCENDENTAL);
@@ -256,6 +339,8 @@ const named = {
     const kept = ctx.scope(() => x.addLayernorm(x, one, one)[0]);
     await check(kept, [1, 2], [6, 8]);
     same(ctx.memory().tensors, 5, 'one kept by a scope');
+    for (const t of [sum, normed, kept]) t.dispose();
+    same(ctx.memory().tensors, 2, 'once they are disposed of');
     ctx.destroy();
   },
   'Tensor.rope and ropeOff': async (env) => {
@@ -280,7 +365,11 @@ const named = {
   },
   'Tensor.mhaCausal, heads in groups': async (env) => {
     const ctx = await env.context();
-    for (const [t, hq, hkv, dh] of [[1, 1, 1, 1], [9, 4, 2, 8], [33, 6, 2, 5]]) {
+    for (const [t, hq, hkv, dh] of [
+      [1, 1, 1, 1],
+      [9, 4, 2, 8],
+      [33, 6, 2, 5],
+    ]) {
       const [q, k, v] = [values(t * hq * dh, 22), values(t * hkv * dh, 23), values(t * hkv * dh, 24)];
       const [tq, tk, tv] = [ctx.tensor(q, [t, hq * dh]), ctx.tensor(k, [t, hkv * dh]), ctx.tensor(v, [t, hkv * dh])];
       await twice(() => tq.mhaCausal(tk, tv, hq, hkv), [t, hq * dh], ref.mha(q, k, v, t, t, hq, hkv, dh, 0), ATTENTION);
@@ -313,7 +402,11 @@ const named = {
     await check(cache.v, [4, 2], [-1, -2, -3, -4, -5, -6, 0, 0]);
     const two = ctx.tensor([7, 7, 7, 7], [2, 2]);
     let refused;
-    try { cache.append(two, two); } catch (error) { refused = error; }
+    try {
+      cache.append(two, two);
+    } catch (error) {
+      refused = error;
+    }
     ok(refused instanceof env.TensorError && /4/.test(refused.message), 'an append beyond the capacity must throw and name it');
     same(cache.length, 3, 'length after a refused append');
     await check(cache.k, [4, 2], [1, 2, 3, 4, 5, 6, 0, 0]);
@@ -335,7 +428,11 @@ const named = {
     const steps = [];
     for (let i = 0; i < t; i++) {
       cache.append(row(k, i, hkv * dh), row(v, i, hkv * dh));
-      steps.push(row(q, i, hq * dh).mhaDecode(cache.k, cache.v, hq, hkv, cache.length).toArray());
+      steps.push(
+        row(q, i, hq * dh)
+          .mhaDecode(cache.k, cache.v, hq, hkv, cache.length)
+          .toArray(),
+      );
     }
     const got = Float32Array.from((await Promise.all(steps)).flatMap((x) => [...x]));
     close(got, ref.mha(q, k, v, t, t, hq, hkv, dh, 0), ATTENTION);
@@ -346,7 +443,12 @@ const named = {
       const [k, v] = [values(5 * 2 * dh, 31), values(5 * 2 * dh, 32)];
       for (const base of [undefined, 500]) {
         const cache = ctx.kvCache(6, 2 * dh);
-        for (const [from, to] of [[0, 3], [3, 4], [4, 4], [4, 5]]) {
+        for (const [from, to] of [
+          [0, 3],
+          [3, 4],
+          [4, 4],
+          [4, 5],
+        ]) {
           const part = (x) => ctx.tensor(x.slice(from * 2 * dh, to * 2 * dh), [to - from, 2 * dh]);
           cache.appendRope(part(k), part(v), 2, base);
         }
@@ -378,7 +480,13 @@ const named = {
     close(await near.toArray(), ref.rope(a, 2, 1, 10000, 0), TRANSCENDENTAL);
     close(await far.toArray(), ref.rope(a, 2, 1, 10000, 7), TRANSCENDENTAL);
     const all = await Promise.all(scaled.map((y) => y.toArray()));
-    all.forEach((y, i) => close(y, Array.from(a, (v) => v * (i + 0.5)), { what: `scalar ${i}` }));
+    all.forEach((y, i) =>
+      close(
+        y,
+        Array.from(a, (v) => v * (i + 0.5)),
+        { what: `scalar ${i}` },
+      ),
+    );
     scaled.forEach((y) => y.dispose());
   },
   'host-array ops of Context': async (env) => {
@@ -388,7 +496,10 @@ const named = {
     close(await ctx.matmul(a, b, m, k, n), ref.mm(a, b, m, k, n), product(k));
     close(await ctx.matmulBt(a, bt, m, n, k), ref.mmBt(a, bt, m, n, k), product(k));
     close(await ctx.matmulBt(a, bt, m, n, k, 0.5), ref.mmBt(a, bt, m, n, k, 0.5), product(k));
-    close(await ctx.add(a, a), Array.from(a, (v) => v + v));
+    close(
+      await ctx.add(a, a),
+      Array.from(a, (v) => v + v),
+    );
     close(await ctx.silu(a), Array.from(a, ref.unary.silu), TRANSCENDENTAL);
     close(await ctx.softmax(a, m, k), ref.softmax(a, k), ROWS);
     const [w, c] = [values(k, 38), values(k, 39)];
@@ -401,7 +512,11 @@ const named = {
 };
 
 const NO_OPS = ['constructor', 'dispose'];
-const words = new Set(Object.keys(named).filter((name) => name.startsWith('Tensor.')).flatMap((name) => name.match(/\w+/g)));
+const words = new Set(
+  Object.keys(named)
+    .filter((name) => name.startsWith('Tensor.'))
+    .flatMap((name) => name.match(/\w+/g)),
+);
 
 /**
  * A method of Tensor that no case above is named after must be an op of one or two tensors of one shape; any other op needs
@@ -420,21 +535,31 @@ async function others(env) {
   const none = ctx.empty([0, 4]);
   const seen = new Map();
   // All at once, so that the reads share their waits.
-  await Promise.all(elementwise.map(async (op) => {
-    try {
-      const result = regular(op, x, y);
-      const numbers = [...await result.toArray()];
-      await twice(() => regular(op, x, y), [7, 11], numbers);
-      await twice(() => regular(op, x16, y16), [7, 11], [...await regular(op, xHalf, yHalf).toArray()], EXACT);
-      await check(regular(op, none, none), [0, 4], []);
-      const twin = seen.get(numbers.join());
-      ok(!twin, `it gives the numbers of Tensor.${twin}`);
-      seen.set(numbers.join(), op);
-      if (!(op in formulas) && Math[op]?.length === 1) await check(result, [7, 11], Array.from(a, (v) => Math[op](v)), TRANSCENDENTAL);
-    } catch (error) {
-      throw new Error(`Tensor.${op} has ${words.has(op) ? 'a' : 'no'} case of its own; as an op of one or two tensors of one shape: ${error.message}`);
-    }
-  }));
+  await Promise.all(
+    elementwise.map(async (op) => {
+      try {
+        const result = regular(op, x, y);
+        const numbers = [...(await result.toArray())];
+        await twice(() => regular(op, x, y), [7, 11], numbers);
+        await twice(() => regular(op, x16, y16), [7, 11], [...(await regular(op, xHalf, yHalf).toArray())], EXACT);
+        await check(regular(op, none, none), [0, 4], []);
+        const twin = seen.get(numbers.join());
+        ok(!twin, `it gives the numbers of Tensor.${twin}`);
+        seen.set(numbers.join(), op);
+        if (!(op in formulas) && Math[op]?.length === 1)
+          await check(
+            result,
+            [7, 11],
+            Array.from(a, (v) => Math[op](v)),
+            TRANSCENDENTAL,
+          );
+      } catch (error) {
+        throw new Error(
+          `Tensor.${op} has ${words.has(op) ? 'a' : 'no'} case of its own; as an op of one or two tensors of one shape: ${error.message}`,
+        );
+      }
+    }),
+  );
 }
 
 export const ops = { ...named, 'Tensor: every other method is an op of one or two tensors': others };
