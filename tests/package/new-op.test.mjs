@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { before, it } from 'node:test';
 import { root, run } from '../../scripts/shell.mjs';
 
-/** Always the same folder, so that cargo replaces what it built there before. */
+/** Always the same folder, so that cargo replaces what it built of it before. */
 const copy = join(root, 'target', 'new-op');
 
 const rename = (text) => text.replaceAll('SIGMOID', 'TANH').replaceAll('Sigmoid', 'Tanh').replaceAll('sigmoid', 'tanh');
@@ -77,6 +77,13 @@ before(() => {
     cpSync(join(root, file), join(copy, file), { preserveTimestamps: true });
   }
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+  // Another version, so that cargo shares the builds of the dependencies but not those of the crate.
+  for (const file of ['Cargo.toml', 'Cargo.lock']) {
+    const text = readFileSync(join(root, file), 'utf8');
+    const another = text.replace(/^(?<head>name = "tensorweft"\nversion = ")[^"]+/m, '$<head>0.0.0-copy');
+    assert.notEqual(another, text, file);
+    writeFileSync(join(copy, file), another);
+  }
   Object.keys(edits).forEach(edit);
 });
 
