@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
-/// Set once, then for ever the same. Never held across an `await`.
+/// A value that is set once and never changes. Its lock is never held across an `await`.
 pub(crate) struct Event<T>(Mutex<State<T>>);
 
 struct State<T> {

@@ -69,12 +69,13 @@ impl About {
     }
 }
 
-/// Shared by all that depends on one piece of work.
+/// What the GPU says of one piece of work; shared by every result that depends on it.
 #[derive(Clone)]
 pub(crate) struct Verdict(Arc<Inner>);
 
 struct Inner {
-    /// Order of lineages: batches come after the allocations and pipelines whose faults spoil them.
+    /// Lineages are sorted by it. Allocations and pipelines come before batches, since their faults are the cause of those
+    /// of a batch.
     id: (Kind, u64),
     about: About,
     outcome: Event<std::result::Result<(), ErrorKind>>,
@@ -87,7 +88,7 @@ enum Kind {
     Batch,
 }
 
-/// Verdicts made so far, and those of them that are faults: as long as there is none, nobody has to look for one.
+/// How many verdicts were made, and how many of them are faults: while there is none, no lineage need be searched.
 static MADE: AtomicU64 = AtomicU64::new(0);
 static FAULTS: AtomicU64 = AtomicU64::new(0);
 

@@ -27,10 +27,10 @@ pub(crate) struct Read {
 
 /// Work that is recorded and not yet submitted.
 pub(crate) struct Batch {
-    /// Counts from 1; a buffer that no batch used says 0.
+    /// Number of the batch, from 1 on. A buffer remembers the last batch that used it, 0 for none.
     pub(crate) id: u64,
     pub(crate) verdict: Verdict,
-    /// That of a result that depends on nothing else.
+    /// The lineage of a result that depends on this batch alone.
     pub(crate) lineage: Lineage,
     commands: Vec<Command>,
     params: Vec<u8>,

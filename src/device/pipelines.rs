@@ -15,7 +15,7 @@ pub(crate) struct Pipelines {
 }
 
 struct Slot {
-    /// `None` for the f16 twin of a kernel that reads no f16, which no call names.
+    /// `None` in the place of an f16 pipeline whose kernel cannot read f16; no call asks for it.
     recipe: Option<Recipe>,
     made: OnceLock<(Pipeline, Verdict)>,
     /// What the GPU says of it, if somebody asked ahead of time.
@@ -80,7 +80,7 @@ impl Pipelines {
         Some((verdict, first))
     }
 
-    /// Takes a sound pipeline that was made ahead of time, unless an op did not wait for it.
+    /// Stores a pipeline that was compiled ahead of time. If an op has compiled it meanwhile, that one stays.
     pub(crate) fn insert(&self, pipeline: usize, made: Pipeline) {
         let Some(Slot { recipe: Some(recipe), made: slot, .. }) = self.slots.get(pipeline) else { return };
         let verdict = Verdict::new(About::Warmup(recipe.name()));

@@ -63,7 +63,7 @@ pub(crate) struct Pool {
     pub(crate) peak_bytes: u64,
 }
 
-/// What a GPU may well have no memory for.
+/// From so many bytes on a GPU may well have no memory for a buffer.
 const RISKY_BYTES: u64 = 16 << 20;
 
 /// Whether the GPU may still say that it had no memory for so many bytes.

@@ -27,7 +27,7 @@ impl Drop for Staging {
 /// Staging bytes that are kept for the next reads.
 const KEEP_BYTES: u64 = 128 << 20;
 
-/// Free staging buffers. Their lock is the last that anybody takes.
+/// Free staging buffers. No other lock is taken while theirs is held.
 #[derive(Default)]
 pub(crate) struct StagingPool {
     free: Mutex<Vec<Arc<Staging>>>,

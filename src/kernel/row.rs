@@ -36,16 +36,16 @@ impl Arity {
 pub(crate) struct Source {
     /// The texts in order, each by `[wide][half]`.
     pub(super) parts: &'static [[[&'static str; 2]; 2]],
-    /// First input that may hold f16, and the one behind the last.
+    /// The inputs that may hold f16: the first, and the first after them.
     pub(super) half: (usize, usize),
 }
 
 /// One of the ways in which a row is built.
 #[derive(Debug)]
 pub(crate) struct Variant {
-    /// What its name has behind that of the row.
+    /// Appended to the row's name.
     pub(super) suffix: &'static str,
-    /// Whether it works on vectors of four, where its shader leaves that open.
+    /// Which of the choices `{1,4}` and `{,4}` in imports it takes: single values, or vectors of four.
     pub(super) wide: bool,
     pub(super) constants: &'static [(&'static str, u32)],
 }

@@ -77,9 +77,9 @@ impl Op<'_> {
             (kernel, u64::from(kv) * col_tiles, table::decode_keys(if rows <= 4 { 4 } else { 8 }).into())
         } else {
             let kernel = table::ATTENTION.variant(usize::from(!narrow));
-            // A tile of 32 keys takes about so many steps where the driver unrolls nothing.
+            // Loop steps of an invocation for a tile of 32 keys, about, where the driver unrolls nothing.
             let steps = 150 + 20 * u64::from(d.div_ceil(16));
-            // On a GPU parts beyond what keeps it busy would only cost memory: several times that of q.
+            // On a GPU, more parts than keep it busy would only cost memory: several times that of q.
             let longest = if self.software() { STEPS_MAX / steps * 32 } else { s.into() };
             (kernel, u64::from(kv) * rows.div_ceil(TILE_ROWS) * col_tiles, longest)
         };

@@ -1,4 +1,4 @@
-//! One value in, one value out, each on its own.
+//! Elementwise ops: each value of the result depends on one value of each input.
 
 use crate::context::Context;
 use crate::error::Result;

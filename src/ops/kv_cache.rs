@@ -91,8 +91,7 @@ impl KvCache {
         Ok(t)
     }
 
-    /// Checks what is to be appended: k and v apart from this cache's own buffers, and their rows. Both are made ready
-    /// before anything is written.
+    /// Checks what is to be appended, and gives k and v, neither of them a buffer of this cache, and their number of rows.
     fn rows(&self, op: &Op<'_>, k: &Tensor, v: &Tensor) -> Result<(Tensor, Tensor, usize)> {
         op.inputs(&[&self.k, &self.v, k, v])?;
         let whole = self.width > 0 && k.len().is_multiple_of(self.width) || k.is_empty();
@@ -108,7 +107,8 @@ impl KvCache {
         Ok((self.apart(op, k)?, self.apart(op, v)?, rows))
     }
 
-    /// A source that is no buffer of this cache: WebGPU cannot bind one buffer for reading and for writing at once.
+    /// `x`, or a copy where it is one of this cache's own buffers: WebGPU cannot bind one buffer for reading and for
+    /// writing at once.
     fn apart(&self, op: &Op<'_>, x: &Tensor) -> Result<Tensor> {
         let own = [&self.k, &self.v].into_iter().any(|c| match (&c.data(), &x.data()) {
             (Ok(c), Ok(x)) => matches!((&c.storage, &x.storage), (Some(c), Some(x)) if c.same(x)),

@@ -71,7 +71,7 @@ impl Op<'_> {
             return self.zeros(&shape);
         }
         let Plan { kernel, groups, splits } = family.plan(m.into(), k.into(), n.into());
-        // Whole steps of every kernel.
+        // A multiple of the steps in which every kernel walks along k.
         let part = u64::from(k).div_ceil(splits).next_multiple_of(32).min(u32::MAX.into()) as u32;
         let splits = k.div_ceil(part);
         let params = Mm { m, k, n, scale, part, splits };

@@ -8,13 +8,13 @@ use crate::kernel::table::ALL;
 /// Ops that run no kernel.
 const WITHOUT: &[&str] = &["dup"];
 
-/// The pipelines, for f32, of the rows that an op may run for which `wanted` holds.
+/// The f32 pipelines, by number, of every op whose name `wanted` accepts.
 fn recipes(wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = (usize, Recipe)> {
     let all = (0..).zip(Recipe::all()).filter_map(|(pipeline, recipe)| Some((pipeline, recipe?)));
     all.filter(move |(_, recipe)| !recipe.half && recipe.desc.ops.iter().any(|op| wanted(op)))
 }
 
-/// The numbers of those pipelines.
+/// As `recipes`, the numbers alone.
 pub(crate) fn pipelines(wanted: impl Fn(&str) -> bool) -> Vec<usize> {
     recipes(wanted).map(|(pipeline, _)| pipeline).collect()
 }

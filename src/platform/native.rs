@@ -45,7 +45,7 @@ pub(crate) fn warn(message: &str) {
     eprintln!("{message}");
 }
 
-/// Catches every fault between `push` and `pop`. wgpu knows them at once here.
+/// Catches every fault between `push` and `pop`. Natively wgpu has the outcome as soon as a scope is popped.
 pub(crate) struct Scopes([wgpu::ErrorScopeGuard; 3]);
 
 impl Scopes {
@@ -80,7 +80,7 @@ fn kind(error: &wgpu::Error) -> ErrorKind {
     }
 }
 
-/// A pipeline to compile ahead of time, and who hears of it.
+/// A pipeline to compile ahead of time; `done` gets the outcome.
 pub(crate) struct Job {
     pub(crate) layout: Arc<Layout>,
     pub(crate) recipe: Recipe,

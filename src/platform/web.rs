@@ -104,14 +104,14 @@ fn outcome(errors: &Array) -> std::result::Result<(), ErrorKind> {
     Ok(())
 }
 
-/// A pipeline to compile ahead of time, and who hears of it.
+/// A pipeline to compile ahead of time; `done` gets the outcome.
 pub(crate) struct Job {
     pub(crate) layout: Arc<Layout>,
     pub(crate) recipe: Recipe,
     pub(crate) done: Box<dyn FnOnce(std::result::Result<Pipeline, ErrorKind>)>,
 }
 
-/// Milliseconds of work after which a page gets its turn.
+/// Milliseconds of compiling after which the page may run.
 const TURN: f64 = 8.0;
 
 /// Has the browser compile pipelines, all at once and without blocking the page.

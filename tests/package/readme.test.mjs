@@ -1,9 +1,7 @@
 // Holds README.md to the code: its tables to the Rust source and the published types, its example to what Chromium prints.
 
 import assert from 'node:assert/strict';
-
 import { existsSync, writeFileSync } from 'node:fs';
-
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { browsers } from '../../scripts/browsers.mjs';
