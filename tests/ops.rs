@@ -49,8 +49,8 @@ gpu_test! {
         let got = read_all(&ctx, &[cache.k(), cache.v(), halves.k(), halves.v()]).await;
         let row = vec![1.0, -2.5, 3.0, 0.0, 0.0, 0.0];
         assert_eq!(got, [row.clone(), vec![0.0; 6], row.clone(), row]);
-        for dh in [6, 8] {
-            turned_on_the_way(&ctx, 3, 2, dh, &[2]).await;
+        for (h, dh) in [(2, 6), (2, 8), (1, 6), (1, 8)] {
+            turned_on_the_way(&ctx, 3, h, dh, &[2]).await;
         }
         assert_eq!(ctx.stats().pipelines_created as usize, tensorweft::kernels().len());
     }

@@ -108,11 +108,11 @@ gpu_test! {
         drop(ctx.empty(&[3]));
         runs("empty", &ctx);
         let ctx = crate::own().await;
-        for width in [4, 8] {
+        for (width, heads) in [(4, 1), (8, 1), (8, 2), (16, 2)] {
             let mut cache = ctx.kv_cache(2, width as usize);
             cache.append(&t(&ctx, 1, width), &t(&ctx, 1, width)).expect("room");
             ctx.kv_cache_as(1, 3, Dtype::F16).append(&t(&ctx, 1, 3), &t(&ctx, 1, 3)).expect("room");
-            cache.append_rope(&t(&ctx, 1, width), &t(&ctx, 1, width), 1, 1e4).expect("room");
+            cache.append_rope(&t(&ctx, 1, width), &t(&ctx, 1, width), heads, 1e4).expect("room");
         }
         runs("kv_cache", &ctx);
 

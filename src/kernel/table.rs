@@ -192,12 +192,8 @@ const fn turn(heads: u32) -> Constants<2> {
 }
 
 /// The kernels of rope for several heads, then for one: by single values and by vectors of four.
-const ROPES: [Variant; 4] = [
-    with("", &turn(ROPE_HEADS)),
-    wide("_4", &turn(ROPE_HEADS)),
-    with("_ONE", &turn(1)),
-    wide("_ONE_4", &turn(1)),
-];
+const ROPES: [Variant; 4] =
+    [with("", &turn(ROPE_HEADS)), wide("_4", &turn(ROPE_HEADS)), with("_ONE", &turn(1)), wide("_ONE_4", &turn(1))];
 pub(crate) const ROPE_ONE: usize = 2;
 
 /// Values, or vectors of four, that an invocation of gather moves.

@@ -26,7 +26,7 @@ fn long_matrices() -> impl Iterator<Item = (usize, usize)> {
 }
 
 /// Row lengths for each kernel, by single values and by vectors of four.
-const EACH_KERNEL: [usize; 10] = [99, 100, 500, 501, 2000, 3001, 4000, 8000, 9000, 9001];
+const EACH_KERNEL: [usize; 15] = [2, 7, 8, 30, 60, 99, 100, 500, 501, 2000, 3001, 4000, 8000, 9000, 9001];
 
 const EPS: [f32; 3] = [1e-5, 1e-6, 0.1];
 
@@ -197,7 +197,12 @@ fn rotations() -> Vec<Rotation> {
 pub(super) fn rope() -> Op {
     Op::new([[5, 12]], |c, [x], [[t, width]]| vec![c.rope_t(x, t, 2, width / 2, 1e4)]).cases(
         |ctx, rotation| rope_case(ctx, rotation, None),
-        Cases { rows: rotations(), small: vec![(7, 2, 16, 1e4), (7, 5, 6, 1e4)], ..Cases::default() },
+        Cases {
+            rows: rotations(),
+            small: vec![(7, 2, 16, 1e4), (7, 5, 6, 1e4)],
+            reach: vec![(7, 1, 16, 1e4), (7, 1, 6, 1e4)],
+            ..Cases::default()
+        },
     )
 }
 
@@ -213,7 +218,12 @@ pub(super) fn rope_off() -> Op {
     }
     Op::new([[5, 12]], |c, [x], [[t, width]]| vec![c.rope_off_t(x, t, 2, width / 2, 1e4, 9)]).cases(
         |ctx, (rotation, offset)| rope_case(ctx, rotation, Some(offset)),
-        Cases { rows, small: vec![((7, 2, 16, 1e4), 9)], reach: vec![((7, 5, 6, 1e4), 9)], ..Cases::default() },
+        Cases {
+            rows,
+            small: vec![((7, 2, 16, 1e4), 9)],
+            reach: [(5, 6), (1, 16), (1, 6)].map(|(h, dh)| ((7, h, dh, 1e4), 9)).to_vec(),
+            ..Cases::default()
+        },
     )
 }
 
