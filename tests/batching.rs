@@ -110,7 +110,8 @@ gpu_test! {
             let y = ctx.mha_causal_t(&x, &x, &x, t, 2, 2, 4);
             ctx.softmax_t(&ctx.mm_bt(&y, &y, t, t, 8, 1.0), t, t)
         };
-        for t in [1, 5, 20, 50, 100] {
+        // Each size and width of the kernels that are run.
+        for t in [1, 4, 5, 9, 20, 50, 100] {
             ctx.to_vec(&run(t)).await.expect("warm");
         }
         let before = ctx.stats().pipelines_created;

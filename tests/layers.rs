@@ -102,6 +102,8 @@ fn imports(file: &str, text: &str, all: &BTreeSet<String>) -> BTreeSet<String> {
         if path == "lib" { Vec::new() } else { path.split('/').map(str::to_owned).collect() }
     };
     let here = module(file);
+    // The tests of a file are a module within it, for which `super` is the file.
+    let text = text.split("#[cfg(test)]").next().unwrap_or(text);
     let code: String = code(text).collect::<Vec<_>>().join(" ");
     let mut found = BTreeSet::new();
     for (i, _) in code.match_indices(|c: char| c.is_alphabetic()) {
