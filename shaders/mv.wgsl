@@ -1,26 +1,46 @@
 // import lib/grid.wgsl
 // import lib/b_{f32,f16}.wgsl
 
-// y [m, n] = scale · a [m, k] · b for few rows of a, up to M: reading b is the cost, and it is read once for all rows.
-// Whole, or a part of k for each of `splits`, as mm.wgsl. The row of the table gives M, FLIGHT
-// (values of a column that are on their way at a time) and COLS (columns at a time, for `mv_bt`).
+// y = scale · a · b for few rows of a, up to M, and many columns of b: reading b is the cost, and it is read once for all
+// rows. Whole, or a part of k for each of `splits`, as mm.wgsl.
+//
+// Value kk of row r of a lies at r · a_row + kk · a_k, and y [r, column] at r · y_row + column · y_column: where b of the op
+// is the one with few columns, it is a here, and a of the op is b.
+//
+// The row of the table gives M, LANES (invocations along k that share a column), FLIGHT (values of a column that an
+// invocation has on their way) and, for `mv_bt`, COLS (columns at a time).
 
-struct Params { m: u32, k: u32, n: u32, scale: f32, part: u32, splits: u32 }
+struct Params {
+    few: u32, k: u32, many: u32, scale: f32, part: u32, splits: u32,
+    a_row: u32, a_k: u32, y_row: u32, y_column: u32,
+}
 
 @group(0) @binding(0) var<storage, read> a: array<f32>;
 // Binding 1 is b, in lib/b_*.wgsl.
 @group(0) @binding(2) var<storage, read_write> y: array<f32>;
 @group(0) @binding(3) var<uniform> p: Params;
 
+fn load_a(r: u32, kk: u32) -> f32 {
+    return a[min(r, p.few - 1u) * p.a_row + kk * p.a_k];
+}
+
+fn store(split: u32, r: u32, column: u32, sum: f32) {
+    if (column < p.many && r < p.few) {
+        y[split * p.few * p.many + r * p.y_row + column * p.y_column] = sum * select(1.0, p.scale, p.splits == 1u);
+    }
+}
+
+const ACROSS = 256u / LANES;           // columns of a workgroup of mv
+const GROUPS = 128u / LANES;           // invocations of mv_bt with a lane of 0
 const OUTPUTS = M * COLS;
 
 var<workgroup> partial: array<f32, 256>;
 var<workgroup> sums: array<f32, 128u * OUTPUTS>;
 
-/// b [k, n]: 32 neighbouring columns a workgroup, eight invocations along k for each.
+/// b [k, many]: neighbouring invocations have neighbouring columns.
 @compute @workgroup_size(256)
 fn mv(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    let across = (p.n + 31u) / 32u;
+    let across = (p.many + ACROSS - 1u) / ACROSS;
     let g = linear(group, groups);
     let split = g / across;
     if (split >= p.splits) {
@@ -28,41 +48,43 @@ fn mv(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: 
     }
     let begin = split * p.part;
     let end = min(begin + p.part, p.k);
-    let col = g % across * 32u + local % 32u;
-    let at = min(col, p.n - 1u);
+    let column = g % across * ACROSS + local % ACROSS;
+    let at = min(column, p.many - 1u);
     var acc: array<f32, M>;
-    for (var k0 = begin + local / 32u; k0 < end; k0 += 8u * FLIGHT) {
+    for (var k0 = begin + local / ACROSS; k0 < end; k0 += LANES * FLIGHT) {
         var x = array<f32, FLIGHT>();
         for (var f = 0u; f < FLIGHT; f++) { // unroll
-            x[f] = load_b(min(k0 + f * 8u, end - 1u) * p.n + at);
+            x[f] = load_b(min(k0 + f * LANES, end - 1u) * p.many + at);
         }
         for (var f = 0u; f < FLIGHT; f++) { // unroll
-            let kk = k0 + f * 8u;
+            let kk = k0 + f * LANES;
             if (kk < end) {
                 for (var r = 0u; r < M; r++) { // unroll
-                    acc[r] = fma(a[min(r, p.m - 1u) * p.k + kk], x[f], acc[r]);
+                    acc[r] = fma(load_a(r, kk), x[f], acc[r]);
                 }
             }
         }
     }
     for (var r = 0u; r < M; r++) { // unroll
-        workgroupBarrier();
-        partial[local] = acc[r];
-        workgroupBarrier();
-        if (local < 32u && col < p.n && r < p.m) {
-            var sum = 0.0;
-            for (var lane = 0u; lane < 8u; lane++) {
-                sum += partial[lane * 32u + local];
+        if (LANES > 1u) {
+            workgroupBarrier();
+            partial[local] = acc[r];
+            workgroupBarrier();
+        }
+        if (local < ACROSS) {
+            var sum = acc[r];
+            for (var lane = 1u; lane < LANES; lane++) {
+                sum += partial[lane * ACROSS + local];
             }
-            y[(split * p.m + r) * p.n + col] = sum * select(1.0, p.scale, p.splits == 1u);
+            store(split, r, column, sum);
         }
     }
 }
 
-/// b [n, k]: COLS rows of b a workgroup, 128 invocations along k for all of them.
+/// b [many, k]: neighbouring invocations have neighbouring values of a column.
 @compute @workgroup_size(128)
 fn mv_bt(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    let across = (p.n + COLS - 1u) / COLS;
+    let across = (p.many + GROUPS * COLS - 1u) / (GROUPS * COLS);
     let g = linear(group, groups);
     let split = g / across;
     if (split >= p.splits) {
@@ -70,20 +92,21 @@ fn mv_bt(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) group
     }
     let begin = split * p.part;
     let end = min(begin + p.part, p.k);
-    let col0 = g % across * COLS;
+    let lane = local % LANES;
+    let first = (g % across * GROUPS + local / LANES) * COLS;
     var acc: array<f32, COLS * M>;
-    for (var k0 = begin + local; k0 < end; k0 += 128u * FLIGHT) {
+    for (var k0 = begin + lane; k0 < end; k0 += LANES * FLIGHT) {
         var x = array<f32, COLS * FLIGHT>();
         for (var f = 0u; f < FLIGHT; f++) { // unroll
             for (var c = 0u; c < COLS; c++) { // unroll
-                x[c * FLIGHT + f] = load_b(min(col0 + c, p.n - 1u) * p.k + min(k0 + f * 128u, end - 1u));
+                x[c * FLIGHT + f] = load_b(min(first + c, p.many - 1u) * p.k + min(k0 + f * LANES, end - 1u));
             }
         }
         for (var f = 0u; f < FLIGHT; f++) { // unroll
-            let kk = k0 + f * 128u;
+            let kk = k0 + f * LANES;
             if (kk < end) {
                 for (var r = 0u; r < M; r++) { // unroll
-                    let w = a[min(r, p.m - 1u) * p.k + kk];
+                    let w = load_a(r, kk);
                     for (var c = 0u; c < COLS; c++) { // unroll
                         acc[c * M + r] = fma(w, x[c * FLIGHT + f], acc[c * M + r]);
                     }
@@ -91,23 +114,25 @@ fn mv_bt(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) group
             }
         }
     }
+    if (LANES == 1u) {
+        for (var i = 0u; i < OUTPUTS; i++) { // unroll
+            store(split, i % M, first + i / M, acc[i]);
+        }
+        return;
+    }
     for (var i = 0u; i < OUTPUTS; i++) { // unroll
         sums[i * 128u + local] = acc[i];
     }
-    for (var s = 64u; s > 0u; s /= 2u) {
+    for (var s = LANES / 2u; s > 0u; s /= 2u) {
         workgroupBarrier();
-        if (local < s) {
+        if (lane < s) {
             for (var i = 0u; i < OUTPUTS; i++) { // unroll
                 sums[i * 128u + local] += sums[i * 128u + local + s];
             }
         }
     }
     workgroupBarrier();
-    if (local < OUTPUTS) {
-        let col = col0 + local / M;
-        let r = local % M;
-        if (col < p.n && r < p.m) {
-            y[(split * p.m + r) * p.n + col] = sums[local * 128u] * select(1.0, p.scale, p.splits == 1u);
-        }
+    for (var i = lane; i < OUTPUTS; i += LANES) {
+        store(split, i % M, first + i / M, sums[i * 128u + local - lane]);
     }
 }

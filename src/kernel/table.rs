@@ -24,6 +24,8 @@ params! {
     LongRows { rows: u32, d: u32, parts: u32, eps: f32 }
     /// A matrix product: [m, k] x [k, n], times `scale`; k in `splits` parts of `part`.
     Mm { m: u32, k: u32, n: u32, scale: f32, part: u32, splits: u32 }
+    /// A product of `few` rows of `k`, by strides of a and y, and `many` columns; k in `splits` parts of `part`.
+    Mv { few: u32, k: u32, many: u32, scale: f32, part: u32, splits: u32, a_row: u32, a_k: u32, y_row: u32, y_column: u32 }
     /// `splits` parts of `len` values, added up, times `scale`.
     Parts { len: u32, splits: u32, scale: f32 }
     /// `n` rows of `d`, taken from a table; 256 further is `down` rows and `across` columns further.
@@ -100,13 +102,14 @@ macro_rules! tiles {
             with("_LARGE", &mm(128, 128, 16, 16, 8, $trans_b)),
             with("_MEDIUM", &mm(64, 64, 32, 8, 4, $trans_b)),
             with("_SMALL", &mm(32, 64, 32, 4, 4, $trans_b)),
+            with("_FLAT", &mm(64, 64, 8, 8, 4, $trans_b)),
         ]
     };
 }
 
-/// Up to m rows of a; where b is [n, k], `cols` of its rows at a time and `flight` values of each on their way.
-const fn mv(m: u32, cols: u32, flight: u32) -> Constants<4> {
-    [("M", m), ("COLS", cols), ("FLIGHT", flight), ("UNROLL", 1)]
+/// Up to m rows of a; `lanes` invocations share `cols` columns of b, with `flight` values of each on their way.
+const fn mv(m: u32, lanes: u32, cols: u32, flight: u32) -> Constants<5> {
+    [("M", m), ("LANES", lanes), ("COLS", cols), ("FLIGHT", flight), ("UNROLL", 1)]
 }
 
 /// Tiles of rows, keys and columns of v; 4 rows and 4 keys an invocation.
@@ -215,11 +218,13 @@ pub(crate) const WIDE: usize = 1;
 pub(crate) const LARGE: usize = 0;
 pub(crate) const MEDIUM: usize = 1;
 pub(crate) const SMALL: usize = 2;
+pub(crate) const FLAT: usize = 3;
 
-/// The variants of MV and MV_BT.
-pub(crate) const FEW_ROWS: usize = 0;
-pub(crate) const ONE_ROW: usize = 1;
-pub(crate) const ONE_ROW_LONG: usize = 2;
+/// The variants of MV and MV_BT for up to 8 rows; those for one row are the next.
+pub(crate) const FEW: usize = 0;
+pub(crate) const FEW_FLAT: usize = 2;
+pub(crate) const FEW_SHORT: usize = 4;
+pub(crate) const ONE_LONG: usize = 6;
 
 kernels! {
     /// y = 0
@@ -273,14 +278,24 @@ kernels! {
     MM: Mm, 2, mm in mm as tiles!(0); mm;
     /// y = scale · a[m, k] · b[n, k]ᵀ, by tiles
     MM_BT: Mm, 2, mm in mm as tiles!(1); mm_bt;
-    /// y = scale · a[m, k] · b[k, n] for up to 8 rows, or one
-    MV: Mm, 2, mv in mv as [with("_8", &mv(8, 1, 4)), with("_1", &mv(1, 1, 4))]; mm;
-    /// y = scale · a[m, k] · b[n, k]ᵀ for up to 8 rows, one, or one and more than 8,192 columns
-    MV_BT: Mm, 2, mv_bt in mv as [
-        with("_8", &mv(8, 2, 4)),
-        with("_1", &mv(1, 1, 16)),
-        with("_1_LONG", &mv(1, 8, 4)),
-    ]; mm_bt;
+    /// y = scale · a[few, k] · b[k, many] for up to 8 rows, or one; FLAT: for k up to 8
+    MV: Mv, 2, mv in mv as [
+        with("_8", &mv(8, 8, 1, 4)),
+        with("_1", &mv(1, 8, 1, 4)),
+        with("_8_FLAT", &mv(8, 1, 1, 8)),
+        with("_1_FLAT", &mv(1, 1, 1, 8)),
+    ]; mm;
+    /// y = scale · a[few, k] · b[many, k]ᵀ for up to 8 rows, or one; FLAT: for k up to 8, SHORT: for short k, LONG: for more
+    /// columns
+    MV_BT: Mv, 2, mv_bt in mv as [
+        with("_8", &mv(8, 128, 2, 4)),
+        with("_1", &mv(1, 128, 1, 16)),
+        with("_8_FLAT", &mv(8, 1, 1, 8)),
+        with("_1_FLAT", &mv(1, 1, 1, 8)),
+        with("_8_SHORT", &mv(8, 8, 1, 4)),
+        with("_1_SHORT", &mv(1, 8, 1, 4)),
+        with("_1_LONG", &mv(1, 128, 8, 4)),
+    ]; mm mm_bt;
     /// y = scale · Σ parts
     SUM_PARTS: Parts, 1, sum_parts in sum_parts; mm mm_bt;
 

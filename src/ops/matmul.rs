@@ -2,85 +2,126 @@
 
 use crate::context::Context;
 use crate::error::Result;
-use crate::kernel::table::{self, Mm, Parts};
-use crate::kernel::{Grid, Kernel};
+use crate::kernel::table::{self, Mm, Mv, Parts};
+use crate::kernel::{Grid, Kernel, Params};
 use crate::op::Op;
 use crate::tensor::Tensor;
 
-/// The kernels of one layout of b.
-struct Family {
-    tiles: Kernel<Mm, 2>,
-    few: Kernel<Mm, 2>,
-    /// For one row and many columns.
-    one_long: usize,
-    /// Columns of a workgroup for few rows, for one row, and for one row and many columns.
-    columns: [u64; 3],
+/// Rows, or columns, at most for which reading the other factor is the cost.
+const FEW: u32 = 8;
+
+/// a [m, k] times b, which is [k, n], or [n, k] where it is transposed.
+struct Product<'a> {
+    a: &'a Tensor,
+    b: &'a Tensor,
+    transposed: bool,
+    m: u32,
+    k: u32,
+    n: u32,
+    scale: f32,
 }
 
-const B_KN: Family = Family { tiles: table::MM, few: table::MV, one_long: table::ONE_ROW, columns: [32, 32, 32] };
-const B_NK: Family =
-    Family { tiles: table::MM_BT, few: table::MV_BT, one_long: table::ONE_ROW_LONG, columns: [2, 1, 8] };
-
 /// What to run: the kernel, its workgroups for each part of k, and the parts.
-struct Plan {
-    kernel: Kernel<Mm, 2>,
+struct Plan<P: Params> {
+    kernel: Kernel<P, 2>,
     groups: u64,
     splits: u64,
 }
 
-impl Family {
-    /// Measured on one H200 in Chromium 156; the counts of workgroups are what its 132 multiprocessors need.
-    fn plan(&self, m: u64, k: u64, n: u64) -> Plan {
-        let tiles = |rows: u64, cols: u64| m.div_ceil(rows) * n.div_ceil(cols);
-        // Parts of k, when whole rows and columns alone would leave the device idle.
-        let splits = |groups: u64, wanted: u64, shortest: u64| wanted.div_ceil(groups).min(k / shortest).clamp(1, 64);
-        let plan =
-            |kernel: &Kernel<Mm, 2>, variant, groups, splits| Plan { kernel: kernel.variant(variant), groups, splits };
-        if m <= 8 {
-            // Reading b is the cost, and the more readers the better.
-            let [few, one, one_long] = self.columns;
-            let (variant, columns) = match m {
-                1 if n > 8192 => (self.one_long, one_long),
-                1 => (table::ONE_ROW, one),
-                _ => (table::FEW_ROWS, few),
-            };
-            let groups = n.div_ceil(columns);
-            return plan(&self.few, variant, groups, splits(groups, 1024, 256));
-        }
-        let (large, medium, small) = (tiles(128, 128), tiles(64, 64), tiles(32, 64));
-        // Two large tiles fit a multiprocessor at a time; with much fewer, smaller ones are shared out better.
-        if large >= 200 {
-            return plan(&self.tiles, table::LARGE, large, 1);
-        }
-        // Each step of a large tile does the most work for what it reads.
-        if large >= 16 && m > 64 && k >= 2048 {
-            return plan(&self.tiles, table::LARGE, large, splits(large, 256, 512));
-        }
-        if medium >= 160 && m > 32 {
-            return plan(&self.tiles, table::MEDIUM, medium, 1);
-        }
-        plan(&self.tiles, table::SMALL, small, if small < 100 { splits(small, 1024, 256) } else { 1 })
+/// Parts of k, when whole rows and columns alone would leave the device idle.
+fn splits(groups: u64, wanted: u64, k: u64, shortest: u64, most: u64) -> u64 {
+    wanted.div_ceil(groups).min(k / shortest).clamp(1, most)
+}
+
+/// The kernel for many rows and columns. Measured on one H200 in Chromium 156; the counts of workgroups are what its 132
+/// multiprocessors need.
+fn tiles([m, k, n]: [u64; 3], transposed: bool) -> Plan<Mm> {
+    let tiles = |rows: u64, columns: u64| m.div_ceil(rows) * n.div_ceil(columns);
+    let family = if transposed { table::MM_BT } else { table::MM };
+    let plan = |variant, groups, splits| Plan { kernel: family.variant(variant), groups, splits };
+    let (large, medium, small) = (tiles(128, 128), tiles(64, 64), tiles(32, 64));
+    // Writing the result is the cost, and no step along k may be longer than k.
+    if k <= 8 {
+        return plan(table::FLAT, medium, 1);
     }
+    // Two large tiles fit a multiprocessor at a time; with much fewer, smaller ones are shared out better.
+    if large >= 200 {
+        return plan(table::LARGE, large, 1);
+    }
+    // Each step of a large tile does the most work for what it reads.
+    if large >= 16 && m > 64 && k >= 2048 {
+        return plan(table::LARGE, large, splits(large, 256, k, 512, 64));
+    }
+    if medium >= 160 && m > 32 {
+        return plan(table::MEDIUM, medium, 1);
+    }
+    plan(table::SMALL, small, if small < 100 { splits(small, 1024, k, 256, 64) } else { 1 })
+}
+
+/// The kernel for few rows; `rows` tells that the other factor lies in rows of k. Reading it is the cost, and the more
+/// readers the better.
+fn few([few, k, many]: [u64; 3], rows: bool) -> Plan<Mv> {
+    let (variant, columns) = match (k, many) {
+        (..=8, _) if rows => (table::FEW_FLAT, 128),
+        (..=8, _) => (table::FEW_FLAT, 256),
+        _ if !rows => (table::FEW, 32),
+        // Many short rows: a workgroup for each would mostly add up what its invocations have.
+        (..=128, _) | (..512, 8192..) => (table::FEW_SHORT, 16),
+        (_, 8193..) if few == 1 => (table::ONE_LONG, 8),
+        _ if few == 1 => (table::FEW, 1),
+        _ => (table::FEW, 2),
+    };
+    let one = usize::from(few == 1 && variant != table::ONE_LONG);
+    let family = if rows { table::MV_BT } else { table::MV };
+    let groups = many.div_ceil(columns);
+    Plan { kernel: family.variant(variant + one), groups, splits: splits(groups, 1024, k, 256, 256) }
 }
 
 impl Op<'_> {
-    fn matmul(&self, family: &Family, a: &Tensor, b: &Tensor, [m, k, n]: [u32; 3], scale: f32) -> Result<Tensor> {
+    fn matmul(&self, product: &Product<'_>) -> Result<Tensor> {
+        let Product { a, b, transposed, m, k, n, scale } = *product;
         let shape = [m as usize, n as usize];
-        let len = self.product(&[m, n])?;
-        if k == 0 || len == 0 {
+        if self.product(&[m, n])? == 0 || k == 0 {
             return self.zeros(&shape);
         }
-        let Plan { kernel, groups, splits } = family.plan(m.into(), k.into(), n.into());
+        if m > FEW && n > FEW {
+            let plan = tiles([m, k, n].map(u64::from), transposed);
+            return self.in_parts(plan, [a, b], product, |part, splits| Mm { m, k, n, scale, part, splits });
+        }
+        let mv = |few, many, [a_row, a_k]: [u32; 2], [y_row, y_column]: [u32; 2]| {
+            move |part, splits| Mv { few, k, many, scale, part, splits, a_row, a_k, y_row, y_column }
+        };
+        // b's few columns as rows, unless it is a that has few and both lie in rows of k.
+        if n <= FEW && !(transposed && m <= FEW) {
+            let plan = few([n, k, m].map(u64::from), true);
+            let of_b = if transposed { [k, 1] } else { [1, n] };
+            return self.in_parts(plan, [b, a], product, mv(n, m, of_b, [1, n]));
+        }
+        let plan = few([m, k, n].map(u64::from), transposed);
+        self.in_parts(plan, [a, b], product, mv(m, n, [k, 1], [n, 1]))
+    }
+
+    /// Runs a kernel on each part of k and adds up what they give.
+    fn in_parts<P: Params>(
+        &self,
+        plan: Plan<P>,
+        inputs: [&Tensor; 2],
+        &Product { m, k, n, scale, .. }: &Product<'_>,
+        params: impl FnOnce(u32, u32) -> P,
+    ) -> Result<Tensor> {
+        let Plan { kernel, groups, splits } = plan;
+        let shape = [m as usize, n as usize];
+        let len = u64::from(m) * u64::from(n);
         // A multiple of the steps in which every kernel walks along k.
         let part = u64::from(k).div_ceil(splits).next_multiple_of(32).min(u32::MAX.into()) as u32;
         let splits = k.div_ceil(part);
-        let params = Mm { m, k, n, scale, part, splits };
+        let params = params(part, splits);
         let cost = (2 * u128::from(len) * u128::from(k)).min(u64::MAX.into()) as u64;
         let grid = Grid { groups: groups * u64::from(splits), cost };
         if splits == 1 {
-            return self.run(&kernel, params, [a, b], shape, grid).map(|[y]| y);
+            return self.run(&kernel, params, inputs, shape, grid).map(|[y]| y);
         }
-        let [parts] = self.run(&kernel, params, [a, b], [splits as usize, shape[0], shape[1]], grid)?;
+        let [parts] = self.run(&kernel, params, inputs, [splits as usize, shape[0], shape[1]], grid)?;
         let params = Parts { len: len as u32, splits, scale };
         let grid = Grid { groups: len.div_ceil(32), cost: len * u64::from(splits) };
         self.run(&table::SUM_PARTS, params, [&parts], shape, grid).map(|[y]| y)
@@ -113,7 +154,7 @@ impl Context {
         self.op("mm").eval(|op| {
             op.inputs(&[a, b])?;
             op.expect_pair(a, b, [m, k], [k, n])?;
-            op.matmul(&B_KN, a, b, [m, k, n], 1.0)
+            op.matmul(&Product { a, b, transposed: false, m, k, n, scale: 1.0 })
         })
     }
 
@@ -126,7 +167,7 @@ impl Context {
         self.op("mm_bt").eval(|op| {
             op.inputs(&[a, b])?;
             op.expect_pair(a, b, [m, k], [n, k])?;
-            op.matmul(&B_NK, a, b, [m, k, n], scale)
+            op.matmul(&Product { a, b, transposed: true, m, k, n, scale })
         })
     }
 }

@@ -87,26 +87,40 @@ fn products() -> Vec<(usize, usize, usize)> {
         shapes.extend([(1, k, 1), (1, k, 65), (3, k, 5), (17, k, 9), (40, k, 36), (5, k, 3)]);
     }
     shapes.extend([(300, 520, 400), (65, 256, 1029), (1029, 256, 65), (MANY, 8, 4), (3, 8, 20_001)]);
+    for k in [1, 2, 7, 8, 9, 127, 129, 511, 513] {
+        shapes.extend([(1, k, 300), (8, k, 513), (300, k, 1), (513, k, 8), (2, k, 3), (9, k, 70), (70, k, 9)]);
+    }
+    shapes.extend([(3, 300, 8200), (8200, 300, 3), (1, 300, 8193), (8193, 300, 1), (2, MANY, 2)]);
     shapes.extend([(MANY, 1, 1), (1, 1, 4097), (0, 5, 7), (5, 0, 7), (5, 7, 0)]);
-    shapes.extend(many_groups((1, 2, 32 * 65_535 + 1)));
+    shapes.extend(many_groups((1, 9, 32 * 65_535 + 1)));
     shapes
 }
 
-/// m, k, n: tiles of every size, with k whole, in parts and none; one row and few.
-const EACH_KERNEL: [(usize, usize, usize); 15] = [
+/// m, k, n: tiles of every size, with k whole, in parts and none; one row and few, one column and few, over k of every kind.
+const EACH_KERNEL: [(usize, usize, usize); 25] = [
     (1800, 33, 1900),
     (65, 2049, 1925),
     (700, 40, 1000),
     (33, 20, 10_241),
     (20, 30, 6401),
     (40, 1030, 36),
+    (70, 5, 90),
     (2, 0, 2),
     (8, 700, 3001),
     (5, 1025, 9),
     (1, 1025, 9),
-    (1, 20, 8201),
-    (1, 70, 8201),
     (8, 701, 3000),
-    (8, 700, 301),
     (1, 700, 36),
+    (3, 4, 300),
+    (1, 4, 300),
+    (3, 70, 300),
+    (1, 70, 300),
+    (1, 520, 8201),
+    (300, 700, 3),
+    (300, 700, 1),
+    (300, 70, 3),
+    (300, 70, 1),
+    (300, 4, 3),
+    (300, 4, 1),
+    (8201, 520, 1),
 ];
