@@ -3,6 +3,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './build.mjs';
+import { checkMsrv } from './msrv.mjs';
 import { setup, tool } from './setup.mjs';
 import { main, root, run } from './shell.mjs';
 
@@ -31,11 +32,12 @@ const rustInBrowser = (name) => () => {
 const clippy = (...targets) => cargo(['clippy', '--locked', '--quiet', ...targets, '--', '-D', 'warnings']);
 
 // Steps in order. `needs` are parts of the setup; `after` names a step that must have passed;
-// `counts` tells that the step prints how many tests it ran.
+// `counts` tells that the step prints how many tests it ran. A step may add a `note` to its ok in the summary.
 const steps = {
   fmt: { what: 'formatting', group: 'check', needs: ['lint'], run: cargo(['fmt', '--check'], { limit: 60 }) },
   clippy: { what: 'clippy, native', group: 'check', needs: ['lint'], run: clippy('--all-targets') },
   clippyWasm: { what: 'clippy, wasm32', group: 'check', needs: ['lint', 'target'], run: clippy('--lib', '--test', 'integration', '--target', WASM) },
+  msrv: { what: 'the oldest Rust', group: 'check', run: checkMsrv },
   doc: { what: 'documentation', group: 'check', run: cargo(['doc', '--locked', '--no-deps', '--quiet'], { env: { RUSTDOCFLAGS: '-Dwarnings' } }) },
   types: { what: 'types', group: 'check', needs: ['modules'], run: () => run(process.execPath, [tsc, '-p', 'tsconfig.json'], { limit: 120 }) },
   speed: { what: "the README's table of speeds", group: 'check', run: () => run(process.execPath, [join('scripts', 'bench-report.mjs'), '--check'], { limit: 60 }) },
@@ -110,11 +112,11 @@ await main('test', async () => {
     const step = steps[name];
     console.log(`\n=== ${step.what} (${name})`);
     const begun = Date.now();
-    const { ok, output, why } = await perform(step, results);
+    const { ok, output, why, note } = await perform(step, results);
     const { passed, failed } = step.counts ? tally(output) : { passed: ok ? 1 : 0, failed: 0 };
     // A step that ends well without having run a test has tested nothing.
     const reason = why ?? (failed ? `${failed} failed` : passed === 0 ? 'ran no tests' : undefined);
-    results.set(name, { ok: !reason, passed, failed: reason ? Math.max(failed, 1) : 0, reason, output, ms: Date.now() - begun });
+    results.set(name, { ok: !reason, passed, failed: reason ? Math.max(failed, 1) : 0, reason, note, output, ms: Date.now() - begun });
     console.log(`=== ${name}: ${reason ?? 'ok'} (${time(Date.now() - begun)})`);
   }
 
@@ -125,7 +127,7 @@ await main('test', async () => {
   for (const [name, result] of results) {
     passed += result.passed;
     failed += result.failed;
-    const outcome = result.ok ? 'ok' : `FAILED: ${result.reason.split('\n')[0]}`;
+    const outcome = result.ok ? ['ok', result.note].filter(Boolean).join(', ') : `FAILED: ${result.reason.split('\n')[0]}`;
     console.log(`${name.padEnd(11)}${time(result.ms).padStart(6)}  ${String(result.passed).padStart(5)} passed  ${outcome}`);
     for (const line of result.output.match(/^test result: .*$/gm) ?? []) console.log(`${' '.repeat(19)}${line}`);
   }
