@@ -21,6 +21,20 @@ function bindgenVersion() {
   return version;
 }
 
+/** The oldest Rust that may compile the crate, as a toolchain of rustup. */
+function oldestRust() {
+  const [, version] = readFileSync(join(root, 'Cargo.toml'), 'utf8').match(/^rust-version = "([^"]+)"/m) ?? [];
+  if (!version) throw new Error('Cargo.toml names no rust-version');
+  return version;
+}
+
+/** Whether the toolchain, or the one in use, has the standard library of a target. */
+const hasTarget = (name, toolchain) => {
+  const rustc = toolchain ? ['rustup', 'run', toolchain, 'rustc'] : ['rustc'];
+  const sysroot = ask(...rustc, '--print', 'sysroot');
+  return Boolean(sysroot) && existsSync(join(sysroot, 'lib', 'rustlib', name));
+};
+
 /** The paths of every executable of that name; those in our own folders come first. */
 function everyTool(name) {
   const found = places.map((folder) => which(name, [folder])).concat(which(name));
@@ -43,6 +57,8 @@ export const tool = {
   chromium: () => which(chromiumNames),
   chromedriver: () => which('chromedriver'),
   firefox: () => which(firefoxNames),
+  /** What runs cargo of the oldest Rust, or undefined without it. */
+  oldestCargo: () => (hasTarget(WASM, oldestRust()) ? ['rustup', 'run', oldestRust(), 'cargo'] : undefined),
 };
 
 /** Whether there is a Vulkan driver: each has a JSON file in one of these folders. */
@@ -80,6 +96,7 @@ async function rustup(...args) {
 }
 
 // Each part tells whether it is `present`, and how to get it: by `install`, or by the Debian package `apt`.
+// Nothing fails without one that is `optional`.
 const parts = {
   modules: { what: 'the npm packages of this project', present: () => hasModules(root), install: () => npmCi(root) },
   demo: {
@@ -94,8 +111,14 @@ const parts = {
   },
   target: {
     what: `Rust's ${WASM} target`,
-    present: () => existsSync(join(ask('rustc', '--print', 'sysroot') ?? '', 'lib', 'rustlib', WASM)),
+    present: () => hasTarget(WASM),
     install: () => rustup('target', 'add', WASM),
+  },
+  oldest: {
+    what: `Rust ${oldestRust()}, the oldest that is supported`,
+    optional: true, // not every mirror has it, and only one check wants it
+    present: () => tool.oldestCargo(),
+    install: () => rustup('toolchain', 'install', oldestRust(), '--profile', 'minimal', '--target', WASM),
   },
   lint: {
     what: 'rustfmt and clippy',
@@ -140,9 +163,12 @@ export async function setup(names = Object.keys(parts)) {
   for (const name of missing) {
     if (parts[name].apt) continue;
     console.log(`setup: installing ${parts[name].what}`);
-    await parts[name].install();
+    await parts[name].install().catch((error) => {
+      if (!parts[name].optional) throw error;
+      console.log(`setup: going on without it: ${error.message}`);
+    });
   }
-  const still = missing.filter((name) => !parts[name].present());
+  const still = missing.filter((name) => !parts[name].optional && !parts[name].present());
   if (still.length) throw new Error(`still missing after the installation: ${still.map((name) => parts[name].what).join(', ')}`);
 }
 
@@ -152,6 +178,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     const unknown = names.filter((name) => !Object.hasOwn(parts, name));
     if (unknown.length) throw new Error(`no such part: ${unknown.join(', ')}. Parts: ${Object.keys(parts).join(', ')}`);
     await setup(names.length ? names : undefined);
-    console.log('setup: everything is in place');
+    const left = Object.keys(parts).filter((name) => (names.length === 0 || names.includes(name)) && !parts[name].present());
+    const without = left.map((name) => parts[name].what).join(', ');
+    console.log(left.length ? `setup: in place, but for ${without}` : 'setup: everything is in place');
   });
 }

@@ -3,6 +3,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './build.mjs';
+import { checkMsrv } from './msrv.mjs';
 import { setup, tool } from './setup.mjs';
 import { main, root, run } from './shell.mjs';
 
@@ -51,6 +52,7 @@ const steps = {
     needs: ['lint', 'target'],
     run: clippy('--lib', '--test', 'integration', '--target', WASM),
   },
+  msrv: { what: 'the oldest Rust', group: 'check', run: checkMsrv },
   doc: {
     what: 'documentation',
     group: 'check',
@@ -207,11 +209,11 @@ await main('test', async () => {
     const step = steps[name];
     console.log(`\n=== ${step.what} (${name})`);
     const begun = Date.now();
-    const { ok, output, why } = await perform(step, results);
+    const { ok, output, why, note } = await perform(step, results);
     const { passed, failed } = step.counts ? tally(output) : { passed: ok ? 1 : 0, failed: 0 };
     // A step that succeeds without having run a test counts as failed.
     const reason = why ?? (failed ? `${failed} failed` : passed === 0 ? 'ran no tests' : undefined);
-    results.set(name, { ok: !reason, passed, failed: reason ? Math.max(failed, 1) : 0, reason, output, ms: Date.now() - begun });
+    results.set(name, { ok: !reason, passed, failed: reason ? Math.max(failed, 1) : 0, reason, note, output, ms: Date.now() - begun });
     console.log(`=== ${name}: ${reason ?? 'ok'} (${time(Date.now() - begun)})`);
   }
 
@@ -222,7 +224,7 @@ await main('test', async () => {
   for (const [name, result] of results) {
     passed += result.passed;
     failed += result.failed;
-    const outcome = result.ok ? 'ok' : `FAILED: ${result.reason.split('\n')[0]}`;
+    const outcome = result.ok ? ['ok', result.note].filter(Boolean).join(', ') : `FAILED: ${result.reason.split('\n')[0]}`;
     console.log(`${name.padEnd(11)}${time(result.ms).padStart(6)}  ${String(result.passed).padStart(5)} passed  ${outcome}`);
     for (const line of result.output.match(/^test result: .*$/gm) ?? []) console.log(`${' '.repeat(19)}${line}`);
   }
