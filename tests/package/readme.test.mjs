@@ -116,11 +116,13 @@ it('every npm script and every file that it names is there', () => {
   );
   const unnamed = Object.keys(scripts).filter((name) => !named.includes(name) && !['start', 'test', 'prepack'].includes(name));
   assert.deepEqual(unnamed, []);
-  const files = [...readme.matchAll(/\]\((?!http)([^)]+)\)/g), ...readme.matchAll(/node (scripts\/\S+\.mjs)/g)].map(([, path]) => path);
+  const files = [...readme.matchAll(/\]\((?!http|#)([^)]+)\)/g), ...readme.matchAll(/node (scripts\/\S+\.mjs)/g)].map(([, path]) => path);
   assert.deepEqual(
     files.filter((path) => !existsSync(join(root, path))),
     [],
   );
+  const headings = [...readme.matchAll(/^#+ (.*)$/gm)].map(([, text]) => `#${text.toLowerCase().replaceAll(' ', '-')}`);
+  for (const [, anchor] of readme.matchAll(/\]\((#[^)]+)\)/g)) assert.ok(headings.includes(anchor), anchor);
 });
 
 it('its example prints what it says', { timeout: 180_000 }, async () => {
